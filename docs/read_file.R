@@ -16,10 +16,10 @@ table_of <- function(path) {
   array <- function(x) npy(file.path(folder, paste0(x$array, ".npy")))
   rep <- results$replicates
   stopifnot(
-    results$variance$cov_type == "half-sample", !is.null(rep$tally$halves), !results$simultaneous,
+    results$variance$cov_type == "half-sample", !is.null(rep$sums$halves), !results$simultaneous,
     results$alternative == "two-sided", is.null(results$p_adjust),
     setequal(unlist(results$estimand$parameter$range), c("-inf", "inf")))
-  values <- array(rep$tally$values)
+  values <- array(rep$sums$values)
   pair <- sapply(rep$evaluations$groups, function(g) if (is.null(g)) NA else g$number)
   halves <- order(pair, na.last = NA)
   M <- length(halves) / 2
@@ -31,7 +31,7 @@ table_of <- function(path) {
     tabulate(array(at) + 1, length(array(rep$evaluations$rows))))
   T <- sweep(values[halves, , drop = FALSE], 2, values[halves[1], ])
   shared <- diag(colSums(member)) - crossprod(member, member / rowSums(member))
-  right <- colSums(member) * T - crossprod(member, array(rep$tally$halves) / rowSums(member))
+  right <- colSums(member) * T - crossprod(member, array(rep$sums$halves) / rowSums(member))
   signed <- 2 * solve(shared + 1, right) - T
   first <- 2 * seq_len(M) - 1
   A <- colMeans((signed[first, , drop = FALSE] - signed[first + 1, , drop = FALSE])^2) / 4
@@ -44,7 +44,7 @@ table_of <- function(path) {
     se <- sqrt(A + s2_m)
     return(data.frame(term = names, estimate = c, std_error = se, low = c - q * se, high = c + q * se))
   }
-  fit <- rep$half_fits[[1]]                                # PFI: the hull of two intervals
+  fit <- rep$half_refits[[1]]                                # PFI: the hull of two intervals
   signal <- array(fit$estimating)[, 1]
   half <- array(fit$halves)[, 1]
   error <- sqrt(var(signal) / m + var(half) / length(half))

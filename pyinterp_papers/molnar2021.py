@@ -43,7 +43,7 @@ def five_permutations(res: Any, cov_type: Any = None) -> pi.EstimandResults:
         n, columns = len(case.y), []
         for name in pfi.terms.names:
             draws = np.column_stack([case.draw(name).permutation(n) for _ in range(5)])
-            donors = case.sample.variables[[name]]
+            donors = case.evaluation.variables[[name]]
             changed = case.whatif.of([name]).pairs(np.arange(n), draws, donors)
             columns.append(np.square(case.y[:, None] - changed).mean(axis=1))
         losses = np.square(case.y - case.whatif.factual)

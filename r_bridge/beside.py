@@ -122,7 +122,7 @@ def _sentences(
     strings: Sequence[str] = (),
 ) -> list[str]:
     """Return conventions as notes; some only if there are factors or strings."""
-    data = question.ours.analysis.problem.population.variables[question.names]
+    data = question.ours.analysis.problem.sample.variables[question.names]
     some = r_style.factors(data)
     texts = [name for name in question.names if is_category(data[name]) and name not in some]
     every = [*keys, *(factors if some else ()), *(strings if texts else ())]
@@ -161,7 +161,7 @@ def importances(question: Question) -> Answer:
         f"The column default has `firm()`{each}.",
         *_scale_notes(question.ours, question.options),
     ]
-    if question.ours.analysis.problem.population.y is not None:
+    if question.ours.analysis.problem.sample.y is not None:
         metric = question.metric or _default_metric(question.ours)
         check_choice("metric", metric, VIP)
         parts.append(_permutation(question, metric))
@@ -179,7 +179,7 @@ def _firm(question: Question) -> pd.DataFrame:
     default = question.results.firm(names).params.to_numpy()
     if len(default) != len(names):  # several classes: pdp has one
         default = np.full(len(names), np.nan)
-    levels = r_style.factors(ours.analysis.problem.population.variables[list(names)])
+    levels = r_style.factors(ours.analysis.problem.sample.variables[list(names)])
     return _beside(
         "FIRM",
         r_style.vi_firm(ours, names, **options),
@@ -191,7 +191,7 @@ def _firm(question: Question) -> pd.DataFrame:
 
 def _permutation(question: Question, metric: MetricName) -> pd.DataFrame:
     ours, names, nsim, seed = question.ours, question.names, question.nsim, question.seed
-    permutations = _permutations(ours.analysis.problem.population.nobs, nsim, names, seed)
+    permutations = _permutations(ours.analysis.problem.sample.nobs, nsim, names, seed)
     return _beside(
         f"PFI, {metric}",
         r_style.vi_permute(ours, names, metric=metric, permutations=permutations),
@@ -242,7 +242,7 @@ def _permutations(
 def statistics(question: Question) -> Answer:
     """Compare the H statistics."""
     ours, names, options = question.ours, question.names, question.options
-    n, most = ours.analysis.problem.population.nobs, options.get("n_max", 500)
+    n, most = ours.analysis.problem.sample.nobs, options.get("n_max", 500)
     if n > most:
         raise OptionError(
             f"hstats samples {most} of the {n} rows, and which ones is R's own secret; pass "

@@ -142,7 +142,7 @@ def compare(
             "`compare` needs the results of a learner's `fit`, or `pi.FittedModel(model, X, y)`; "
             f"got {results.__class__.__name__}."
         )
-    if missing := count_missing(results.analysis.problem.population.variables.isna()):
+    if missing := count_missing(results.analysis.problem.sample.variables.isna()):
         raise OptionError(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
@@ -195,7 +195,7 @@ def _facts(
 
 
 def _names(results: Interpretable, features: str | Sequence[str] | None) -> list[str]:
-    variables = [str(name) for name in results.analysis.problem.population.variables]
+    variables = [str(name) for name in results.analysis.problem.sample.variables]
     names = variables if features is None else names_of(features)
     check_names(names, variables, kind="variable")
     return names

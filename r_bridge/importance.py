@@ -165,9 +165,9 @@ def _rows_and_response(model: Any, data: Rows, target: Any) -> tuple[Any, Any]:
         check_aligned(target, index, "target", "data")
         return frame, target
     if target is None and isinstance(model, Interpretable):
-        population = model.analysis.problem.population
-        if population.y is not None and population.response is not None:
-            return None, population.response.labels(population.y)
+        sample = model.analysis.problem.sample
+        if sample.y is not None and sample.response is not None:
+            return None, sample.response.labels(sample.y)
     return None, target
 
 

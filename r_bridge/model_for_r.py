@@ -117,7 +117,7 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> M
         analysis = FittedModel(model, _select(model, data), classes=classes).analysis
     else:
         analysis = model.analysis
-    rows = analysis.problem.population.variables
+    rows = analysis.problem.sample.variables
     refits = analysis.estimating
 
     def predict(variables: pd.DataFrame) -> FloatArray:

@@ -25,9 +25,9 @@ def one_function(results: Interpretable) -> Interpretable:
     if len(analysis.refits) == 1 and not grouped:
         return results
     r_model = hand_over(results, None)
-    population, predictor = analysis.problem.population, analysis.problem.predictor
-    y: Any = population.y
-    response = population.response
+    sample, predictor = analysis.problem.sample, analysis.problem.predictor
+    y: Any = sample.y
+    response = sample.response
     if response is not None and response.classes is not None and y is not None:
         y = pd.Series([response.classes[int(code)] for code in y])
     name = "y" if response is None else response.name
@@ -40,4 +40,4 @@ def one_function(results: Interpretable) -> Interpretable:
         first = r_style.classes_in_order(predictor)[0] != classes[0]
         mean.event_first = first  # type: ignore[attr-defined]
     response_values = None if y is None else pd.Series(y).rename(name)
-    return FittedModel(mean, population.variables, response_values, classes=classes)
+    return FittedModel(mean, sample.variables, response_values, classes=classes)

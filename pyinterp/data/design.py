@@ -17,7 +17,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.form import Form
-from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
+from pyinterp.data.formula.coding import Environment, Factor, RightSide, learn, reason_of
 from pyinterp.data.sample import LARGE_MATRIX, Sample, SomeRows
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
@@ -207,7 +207,7 @@ class FormulaDesign(Design):
 
     Parameters
     ----------
-    terms : Terms
+    terms : RightSide
         Right-hand side of the formula.
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
@@ -218,10 +218,10 @@ class FormulaDesign(Design):
     """
 
     def __init__(
-        self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
+        self, terms: RightSide, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
         self.terms, self.frame, self.intercept = terms, frame, intercept
-        self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
+        self._scope = Environment({name: scope[name] for name in terms.names if name in scope})
         self._coding = coding = learn(terms, frame, self._scope, intercept=intercept)
         self.has_intercept, self.columns = terms.intercept, tuple(coding.columns)
         self._terms_of: dict[str, list[int]] = {}

@@ -25,7 +25,7 @@ MOST_NAMES = 6  # variables with their counts in a note
 
 @dataclass(frozen=True, kw_only=True)
 class MissingValues:
-    """The fate of rows with missing values.
+    """What happens to rows with missing values.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from pandas.api.types import is_integer_dtype
 from pyinterp.data.columns import is_category, is_date, native
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.formula import names_in, parse
-from pyinterp.data.formula.coding import Factor, Scope, Terms
+from pyinterp.data.formula.coding import Environment, Factor, RightSide
 from pyinterp.data.formula.factors import column_factor
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.data.frames import one_column
@@ -72,7 +72,7 @@ class FormulaReader:
         self._columns = columns
         self._response, self._terms = parse(self.formula, columns, scope)
         names = self._terms.names.union(self._response.names)
-        self._scope = Scope({n: scope[n] for n in names if n in scope})
+        self._scope = Environment({n: scope[n] for n in names if n in scope})
         used = self._terms.variables
         if used.issuperset(self._response.variables):
             raise FormulaError(
@@ -130,7 +130,7 @@ class FormulaReader:
             _check_factor(factor, variables)
         # An offset is the last column, whatever the formula has.
         offset = [(column_factor(str(c)),) for c in variables if c not in self.variables]
-        terms = Terms(self._terms.intercept, (*self._terms.products, *offset))
+        terms = RightSide(self._terms.intercept, (*self._terms.products, *offset))
         design = FormulaDesign(terms, variables, self._scope, intercept=intercept)
         design.check_rows()
         design.check_coding()
@@ -253,7 +253,7 @@ def _ask_about_numbers(variables: Sequence[str], formula: str, frame: pd.DataFra
             )
 
 
-def _check_selects(terms: Terms) -> None:
+def _check_selects(terms: RightSide) -> None:
     """Raise if a term is more than a variable."""
     codes = [":".join(f.code for f in p) for p in terms.products if len(p) > 1]
     codes += [f.code for p in terms.products for f in p if f.column is None]

@@ -19,7 +19,7 @@ from pyinterp.data.frames import as_column, as_frame, column_of, is_frame
 from pyinterp.data.missing import MissingValues
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample, read_response
-from pyinterp.data.weights import Beside, Offset, Weights, read_offset, read_weights
+from pyinterp.data.weights import Beside, OffsetValues, Weights, read_offset, read_weights
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
@@ -54,7 +54,7 @@ class RowData:
     weights : Weights or None
     repeats : ndarray of int, shape (N,), or None
         Position in the user's data of every row, if weights repeat them.
-    offset : Offset or None
+    offset : OffsetValues or None
     what : str
         The name of the data in messages.
     variables : pandas.DataFrame, N rows
@@ -74,7 +74,7 @@ class RowData:
     gaps: int = 0
     weights: Weights | None = None
     repeats: IntArray | None = None
-    offset: Offset | None = None
+    offset: OffsetValues | None = None
     what: str = "data"
     variables: pd.DataFrame = field(default_factory=pd.DataFrame)
     needs: Mapping[str, str] = field(default_factory=dict)
@@ -183,7 +183,7 @@ class RowData:
         Parameters
         ----------
         missing : MissingValues
-            The fate of rows with missing values.
+            What happens to rows with missing values.
         subset : ndarray of bool, shape (N,), optional
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
@@ -209,7 +209,7 @@ class RowData:
         Parameters
         ----------
         missing : MissingValues
-            The fate of rows with missing values.
+            What happens to rows with missing values.
         subset : str or array of bool, optional
             Rows to analyze.
         classifier : bool

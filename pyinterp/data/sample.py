@@ -128,7 +128,7 @@ class Sample:
         """
         return SomeRows(self, at)
 
-    def at_hand(self) -> Sample:
+    def materialize(self) -> Sample:
         """Return the sample with its columns made."""
         return self
 
@@ -178,7 +178,7 @@ class SomeRows(Sample):
     whole: Sample
     at: IntArray
 
-    def at_hand(self) -> Sample:
+    def materialize(self) -> Sample:
         """Return the sample, whose columns are made once, when they are asked for."""
         return RowsAtHand(self.whole, self.at)
 

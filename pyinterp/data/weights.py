@@ -69,7 +69,7 @@ class Weights:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offset:
+class OffsetValues:
     """A known part of every row's linear predictor.
 
     Attributes
@@ -167,7 +167,7 @@ def read_weights(
     return Weights(kind=weights_type, values=numbers, column=named)
 
 
-def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> Offset | None:
+def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> OffsetValues | None:
     """Return the checked offset; None without. Missing numbers are missing values of the row.
 
     Parameters
@@ -191,7 +191,7 @@ def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> Offs
     name = column or what
     if what == "exposure":
         name, numbers = f"log({name})", _logarithms(numbers)
-    return Offset(name=name, values=numbers, exposure=what == "exposure", column=column)
+    return OffsetValues(name=name, values=numbers, exposure=what == "exposure", column=column)
 
 
 def _numbers(column: pd.Series[Any], what: str, *, missing: bool) -> FloatArray:

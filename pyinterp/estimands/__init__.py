@@ -17,7 +17,7 @@ Where             Content
                   together, and means over rows of a user's function
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
-`population`      What is there: slopes, contrasts and importances by residuals on residuals
+`population`      Of nature: slopes, contrasts and importances by residuals on residuals
 `groups`          Any estimand by groups of rows
 `questions`       Questions: estimands by name, with their options and rows; and as texts, by which
                   what was measured is found

@@ -98,7 +98,7 @@ def causal_effects(
     the weighted mean and its weighted deviation from it.
     """
     effects = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
-    equal = problem.population.weights is None
+    equal = problem.sample.weights is None
     if len(effects.terms.names) < 2:
         raise OptionError(
             f"An effect is of one value against another, but the grid of {quote(feature)} has one "

@@ -46,7 +46,7 @@ class Problem:
 
     Attributes
     ----------
-    population : Sample
+    sample : Sample
         All rows.
     features : mapping of str to tuple of str
         The variables of every feature; a group has several.
@@ -60,7 +60,7 @@ class Problem:
         The variable that is an offset, and no feature; empty if there is none.
     """
 
-    population: Sample
+    sample: Sample
     features: Features
     predictor: Predictor
     design: Design
@@ -72,7 +72,7 @@ class Problem:
         """Numbers that the model takes as categories, though its formula does not."""
         if self.elsewhere is not None:
             return self.elsewhere.codes()
-        return codes_of(self.predictor, self.design, self.population.variables)
+        return codes_of(self.predictor, self.design, self.sample.variables)
 
     @property
     def discrete(self) -> frozenset[str]:
@@ -84,27 +84,27 @@ class Problem:
         """The model's predictor of distributions; ``PredictionError`` if it states none."""
         if self.elsewhere is not None:
             return self.elsewhere.predictive()
-        return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
+        return predictive(self.predictor, self.design.encode(self.sample.variables[:1]))
 
     def level_codes(self) -> frozenset[str]:
         """Return discrete numbers but those in classes, as in ``C(np.round(x))``: most differ."""
-        data = self.population.variables
+        data = self.sample.variables
         return frozenset(name for name in self.discrete if data[name].duplicated().mean() > 0.5)
 
     def notes_on_codes(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return a footnote on each of these numbers that the learner takes as a category."""
         notes = []
         for name in self.codes.intersection(names):
-            values = self.population.variables[name].nunique()
+            values = self.sample.variables[name].nunique()
             notes.append(f"{name} is a code: the learner treats its {values} values as levels.")
         return tuple(sorted(notes))
 
     @property
     def response(self) -> Response:
         """The response, which estimands with a loss need."""
-        if self.population.response is None or self.population.y is None:
+        if self.sample.response is None or self.sample.y is None:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
-        return self.population.response
+        return self.sample.response
 
     @property
     def squared_loss(self) -> Loss:
@@ -120,7 +120,7 @@ class Problem:
         return {name: self.features[name] for name in dict.fromkeys(names)}
 
     def __repr__(self) -> str:
-        return about(self, f"{len(self.features)} features, {self.population.nobs} rows")
+        return about(self, f"{len(self.features)} features, {self.sample.nobs} rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -420,7 +420,7 @@ class Estimand:
         The tested value, and the possible values.
     score : Loss, Metric or None
         Loss or metric that the header shows; None for the default loss of the predictions.
-    kind : str or None
+    predictions : str or None
         Kind of predictions, if not the model's kind or the kind that `score` needs.
     basis : {"rows", "one row", "model"}
         Where the values come from: they are means over evaluation rows, or the prediction of one
@@ -471,7 +471,7 @@ class Estimand:
     words: Words
     parameter: Parameter = Parameter()
     score: Loss | Metric | None = None
-    kind: Kind | None = None
+    predictions: Kind | None = None
     basis: Basis = "rows"
     leave_out: Features = field(default_factory=dict)
     no_weights: str | None = "its weighted form is not written yet"
@@ -530,9 +530,9 @@ def check_estimate(estimate: object, estimand: Estimand, n: int) -> None:
         )
 
 
-def check_weights(estimand: Estimand, population: Sample) -> None:
+def check_weights(estimand: Estimand, sample: Sample) -> None:
     """Raise `OptionError` if rows have sampling weights that the estimand does not take."""
-    if population.weights is not None and estimand.no_weights is not None:
+    if sample.weights is not None and estimand.no_weights is not None:
         raise OptionError(
             f"{estimand.words.heading} takes no sampling weights, because {estimand.no_weights}; "
             "ask for another estimand, or leave `weights` out."

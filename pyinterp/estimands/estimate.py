@@ -30,7 +30,7 @@ class ModelOnRows:
         Its what-if predictions.
     train : Sample or None
         The rows it was trained on; None if they are not known.
-    population : Sample
+    sample : Sample
         All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
@@ -60,7 +60,7 @@ class ModelOnRows:
 
     whatif: WhatIf
     train: Sample | None
-    population: Sample
+    sample: Sample
     draw: Callable[[str], np.random.Generator]
     serve: Callable[[WhatIf, Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
@@ -71,7 +71,7 @@ class ModelOnRows:
     )
 
     @property
-    def sample(self) -> Sample:
+    def evaluation(self) -> Sample:
         """The evaluation rows."""
         return self.whatif.sample
 
@@ -94,7 +94,7 @@ class ModelOnRows:
 
         Examples
         --------
-        >>> case.on(case.sample)
+        >>> case.on(case.evaluation)
         <ModelOnRows: 133 rows>
         """
         same = replace(self, whatif=self.whatif.on(sample))
@@ -104,18 +104,18 @@ class ModelOnRows:
     @property
     def weights(self) -> FloatArray | None:
         """The sampling weights of the evaluation rows; None if all weigh the same."""
-        return self.sample.weights
+        return self.evaluation.weights
 
     @property
     def y(self) -> FloatArray:
         """The responses of the evaluation rows."""
-        if self.sample.y is None:
+        if self.evaluation.y is None:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
-        return self.sample.y
+        return self.evaluation.y
 
     @cached_property
     def _covariates(self) -> Covariates:
-        return Covariates(self.sample, self.train, self.population, self.level_codes())
+        return Covariates(self.evaluation, self.train, self.sample, self.level_codes())
 
     def conditional(
         self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False
@@ -152,7 +152,7 @@ class ModelOnRows:
         return LearningRows(variables, self._covariates, with_response, seed)
 
     def __repr__(self) -> str:
-        return about(self, f"{self.sample.nobs} rows")
+        return about(self, f"{self.evaluation.nobs} rows")
 
 
 @dataclass(frozen=True, kw_only=True)

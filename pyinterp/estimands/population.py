@@ -1,4 +1,4 @@
-r"""What is there: least squares of residuals on residuals, of all rows, with fits that are there.
+r"""The population: least squares of residuals on residuals, of all rows, with fits of others.
 
 With Z the other variables and u = y - E(y | Z), everything is a regression of u on columns V,
 
@@ -201,12 +201,12 @@ def least_loss(one: Residuals, *, share: bool = True) -> Estimate:
 
 
 def targets_of(one: Residuals) -> Estimate:
-    r"""Return D = mean(h²), what f uses; :math:`N_+^2 / D`, what is there; and their difference."""
+    r"""Return D = mean(h²), of the learner; :math:`N_+^2 / D`, of the population; the excess."""
     h = _without_rounding(one)
     D = float(np.mean(h * h))
     c = max(float(np.mean(one.u * h)), 0.0) / D if D > 0 else 0.0
-    there = 2 * c * one.u * h - np.square(c * h)
-    return Estimate.of_rows(np.column_stack([h * h, there, h * h - there]))
+    least = 2 * c * one.u * h - np.square(c * h)
+    return Estimate.of_rows(np.column_stack([h * h, least, h * h - least]))
 
 
 def _without_rounding(one: Residuals) -> FloatArray:
@@ -221,15 +221,15 @@ def _share_of(x: FloatArray, v: FloatArray) -> FloatArray:
 
 
 def misfit_of(
-    one: Residuals, *, of_feature: bool, population: Sample, codes: frozenset[str]
+    one: Residuals, *, of_feature: bool, sample: Sample, codes: frozenset[str]
 ) -> Estimate:
     """Return the share of the residuals' variance that another learner predicts from the others.
 
     It is boosting of small trees with small leaves, cross-fitted.
     """
-    left, data = one.v if of_feature else one.u[:, None], population.variables
-    at = np.searchsorted(population.rows, one.rows)
-    units = at if population.clusters is None else population.clusters[at]
+    left, data = one.v if of_feature else one.u[:, None], sample.variables
+    at = np.searchsorted(sample.rows, one.rows)
+    units = at if sample.clusters is None else sample.clusters[at]
     count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
     found = np.zeros_like(left)
     if len(names) and count > 1:
@@ -248,7 +248,7 @@ def population(
     sampler: SamplerLike = "conditional",
     others: Others = "auto",
 ) -> Estimand | Choice:
-    r"""Coefficients of nature given the other variables, by any learner: what is there.
+    r"""Coefficients of nature given the other variables, by any learner.
 
     .. math:: \theta = (V^T V)^{-1} V^T u, \quad u = Y - E(Y \mid Z), \quad
         V = X - E(X \mid Z)
@@ -303,19 +303,19 @@ def population(
 @method("compare_targets", refused={"by": ONE_GROUP})
 def compare_targets(
     problem: Problem,
-    features: str | Sequence[str],
+    features: str | Sequence[str] | None = None,
     *,
     sampler: SamplerLike = "conditional",
     others: Others = "auto",
 ) -> Estimand | Choice:
-    r"""How much of a feature the learner uses, how much is there, and what it uses beyond.
+    r"""Importance of a feature in the learner, in the population, and the excess of the first.
 
     .. math:: D = E[h^2], \quad N_+^2 / D, \quad D - N_+^2 / D, \qquad
         h = f - E(f \mid Z), \quad N = E[u h]
 
     D is half of CVIM by plug-in, of the mean of the refits' predictions; the second is what
-    ``population().importance`` has. A feature that stands in for another one is used beyond
-    what is there.
+    ``population().importance`` has. The excess is of features that
+    stand in for others.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def compare_targets(
     --------
     >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
     >>> folds.compare_targets("bmi").params.round().to_dict()
-    {'bmi, used': 1269.0, 'bmi, there': 1136.0, 'bmi, beyond': 133.0}
+    {'bmi, learner': 1269.0, 'bmi, population': 1136.0, 'bmi, excess': 133.0}
     """
     return of_population(problem, features, sampler, others, read="targets")
 
@@ -390,17 +390,19 @@ def reading_of(
     coefficients, all levels at once.
 
     *Targets* are :math:`D`, :math:`N_+^2 / D` and :math:`D - N_+^2 / D`: half of CVIM by plug-in,
-    of the mean over refits; what is lost without the feature; and what is used beyond what is
-    there, 0 if h is right.
+    of the mean over refits; what is lost without the feature; and the
+    excess of the first, 0 if h is right.
     """
     every, make = _maker(problem, features, sampler, default)
     if read == "targets":
-        names = [f"{one.name}, {what}" for one in every for what in ("used", "there", "beyond")]
+        names = [
+            f"{one.name}, {what}" for one in every for what in ("learner", "population", "excess")
+        ]
         return make(targets_of, TARGETS, names)
     diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
     if read == "relevance":
         return diagnostic
-    misfit = partial(misfit_of, population=problem.population, codes=problem.codes)
+    misfit = partial(misfit_of, sample=problem.sample, codes=problem.codes)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
@@ -481,10 +483,10 @@ RELEVANT = replace(
 )
 TARGETS = Words(
     label="variance",
-    title="what is used and what is there",
+    title="importance in the learner and in the population",
     meaning=(
-        "used: variance of predictions given the others, half of CVIM by plug-in; there: squared "
-        "error lost without the feature in the population, at least; beyond: used less there, "
+        "learner: variance of predictions given the others, half of CVIM by plug-in; population: "
+        "squared error lost without the feature, at least; excess: the first less the second, "
         "below 0 where the learner shrinks what it has found."
     ),
     always=(NEEDS,),
@@ -553,7 +555,7 @@ def _maker(
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
     """Return features, and a function that makes estimands of them, all of one measurement."""
     _check_mean(problem.predictor)
-    chosen, data = problem.choose(features), problem.population.variables
+    chosen, data = problem.choose(features), problem.sample.variables
     samplers = dict(samplers_of(problem, chosen, sampler))
     for name, each in samplers.items():
         if isinstance(each, Residual | Categorical) and each.estimator is None:
@@ -614,7 +616,7 @@ def _trial(problem: Problem) -> Estimand:
 
 
 def _measure_trial(case: ModelOnRows) -> Measurement:
-    y, f = responses_of(case.sample, case), case.whatif.factual
+    y, f = responses_of(case.evaluation, case), case.whatif.factual
     parts = y, _outputs(f, case.whatif.predictor.classes), _by_default(case, ())
     return {"rows": Estimate.of_rows(np.column_stack(parts))}
 
@@ -661,11 +663,11 @@ def _measure(
     """
     predictor = case.whatif.predictor
     pick = partial(_outputs, classes=predictor.classes)
-    columns = [case.sample.rows[:, None], responses_of(case.sample, case)]
+    columns = [case.evaluation.rows[:, None], responses_of(case.evaluation, case)]
     columns.append(pick(case.whatif.factual))
     for one in features:
         law = case.conditional(samplers[one.name], one.variables)
-        expected, x = np.asarray(law.prediction), case.sample.variables[[*one.variables]]
+        expected, x = np.asarray(law.prediction), case.evaluation.variables[[*one.variables]]
         observed = x.to_numpy(dtype=object if one.levels else np.float64)
         if one.levels:
             observed = np.eye(len(one.levels))[codes_of(x[one.name], one.levels)]
@@ -678,7 +680,7 @@ def _measure(
         else:  # no column is left
             without = pick(np.asarray(best_constant(case, loss)))
         columns += [observed, expected.reshape(observed.shape), without]
-        at_draws = np.empty((case.sample.nobs, without.shape[1] * max(len(one.levels), 1)))
+        at_draws = np.empty((case.evaluation.nobs, without.shape[1] * max(len(one.levels), 1)))
 
         def keep(
             block: Draws, predictions: FloatArray, one: Feature = one, kept: Any = at_draws
@@ -708,7 +710,7 @@ def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
     train = cast("Sample", rows.covariates.train)
     others, y = rows.covariates.others(train, without, False), responses_of(train, case)
     if not others.shape[1]:
-        return np.broadcast_to(y.mean(axis=0), (case.sample.nobs, y.shape[1]))
+        return np.broadcast_to(y.mean(axis=0), (case.evaluation.nobs, y.shape[1]))
     learn = partial(train_estimator, SMOOTH, others, seed=rows.seed)
     return np.column_stack([learn(column)(rows.others) for column in y.T])
 

@@ -177,7 +177,7 @@ def samplers_of(
         Whether draws must not depend on the feature's own value, as for CVIM.
     """
     check_names(sampler, features)
-    data, weights = problem.population.variables, problem.population.weights
+    data, weights = problem.sample.variables, problem.sample.weights
     chosen, obstacles = dict[str, Sampler](), list[str]()
     lacking = data[[name for names in features.values() for name in names]].isna().sum()
     if counts := {f"`{name}`": count for name, count in lacking.items() if count}:
@@ -213,7 +213,7 @@ def variance_parts(
         case.conditional(samplers[name], variables, with_response=with_response)
         for name, variables in features.items()
     ]
-    gap, weights = np.full(case.sample.nobs, np.nan), case.weights
+    gap, weights = np.full(case.evaluation.nobs, np.nan), case.weights
     return {
         part: Estimate.of_rows(np.column_stack([gap if v is None else v for v in values]), weights)
         for part, values in (

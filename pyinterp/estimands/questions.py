@@ -138,7 +138,7 @@ class Question:
         made: Answerable = methods()[self.name].function(problem, **self.options)
         if isinstance(made, Mapping):
             return made
-        check_weights(made.first if isinstance(made, Choice) else made, problem.population)
+        check_weights(made.first if isinstance(made, Choice) else made, problem.sample)
         return {"": made}
 
     def __repr__(self) -> str:
@@ -266,7 +266,7 @@ def side_by_side(
         try:
             made[name] = function(problem)
             first = made[name]
-            check_weights(first.first if isinstance(first, Choice) else first, problem.population)
+            check_weights(first.first if isinstance(first, Choice) else first, problem.sample)
         except OptionError as error:
             obstacles += error.args
     if obstacles:

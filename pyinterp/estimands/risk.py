@@ -112,7 +112,7 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
 
     It comes from the evaluation rows if training rows are not known; None if the loss states none.
     """
-    trained = case.sample if case.train is None or case.train.y is None else case.train
+    trained = case.evaluation if case.train is None or case.train.y is None else case.train
     best = loss.best_constant(case.y if trained.y is None else trained.y, trained.weights)
     if best is None:
         return None

@@ -7,7 +7,7 @@ In come `Replicates`, the estimates of every refit with sums of rows' contributi
 Module            What is in it
 ================  =============================================================================
 `evaluations`     Which rows evaluate which refit, arranged by the resampling plan
-`tally`           The values of every refit, and sums over refits of rows' contributions
+`sums`            The values of every refit, and sums over refits of rows' contributions
 `replicates`      Both, as variances need them; groups of rows side by side
 `variance`        What a variance is: a covariance, its reference distribution, its words
 `cov_types`       `register_variance`, the names of variances, the default, and the options
@@ -48,6 +48,6 @@ from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.half_sample.variance import half_sample  # likewise
 from pyinterp.inference.intervals import Alternative
 from pyinterp.inference.replicates import RefitEstimate, Replicates, combine, side_by_side
-from pyinterp.inference.tally import Fold, Tally
+from pyinterp.inference.sums import Fold, RefitSums
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance

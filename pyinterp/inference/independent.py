@@ -11,7 +11,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.tally import Tally
+from pyinterp.inference.sums import RefitSums
 from pyinterp.inference.variance import Variance
 
 Places = Sequence[tuple[int, int]]
@@ -26,7 +26,7 @@ def independent_difference(parts: Sequence[Replicates], places: Places) -> Repli
     nothing = np.empty(0, np.intp)
     return Replicates(
         evaluations=Evaluations(rows=nothing, at=(nothing,), groups=(None,)),
-        tally=Tally(values=value[None], mc_variance=mc_variance[None]),
+        sums=RefitSums(values=value[None], mc_variance=mc_variance[None]),
     )
 
 

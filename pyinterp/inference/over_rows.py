@@ -11,7 +11,7 @@ from scipy.linalg import block_diag
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.tally import contributions
+from pyinterp.inference.sums import contributions
 from pyinterp.inference.variance import Variance
 
 

@@ -13,8 +13,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
-from pyinterp.inference.half_sample.half_fits import HalfFits
-from pyinterp.inference.tally import ROUNDING, Fold, Tally, contributions
+from pyinterp.inference.half_sample.half_refits import HalfRefits
+from pyinterp.inference.sums import ROUNDING, Fold, RefitSums, contributions
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -66,12 +66,12 @@ class Replicates:
     ----------
     evaluations : Evaluations
         Which rows evaluate which refit, arranged by the resampling plan.
-    tally : Tally
+    sums : RefitSums
         The value of every refit, and sums of rows' contributions.
     no_effect : float or None
         The value of no effect, of an estimand that varies as the square of an effect; None for
         others.
-    half_fits : tuple of HalfFits
+    half_refits : tuple of HalfRefits
         How refits on halves and refits for the estimate predict, for every learner whose estimates
         these are; () where that is not known.
     groups : tuple of Replicates
@@ -83,9 +83,9 @@ class Replicates:
     """
 
     evaluations: Evaluations
-    tally: Tally
+    sums: RefitSums
     no_effect: float | None = None
-    half_fits: tuple[HalfFits, ...] = ()
+    half_refits: tuple[HalfRefits, ...] = ()
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
     pool: bool = False
@@ -105,7 +105,7 @@ class Replicates:
         fold = Fold(evaluations)
         for k, one in enumerate(refits):
             fold.add(k, one.estimate)
-        return cls(evaluations=evaluations, tally=fold.tally(), **others)
+        return cls(evaluations=evaluations, sums=fold.sums(), **others)
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
@@ -120,17 +120,17 @@ class Replicates:
     @cached_property
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
-        return self.tally.values[[*self.evaluations.estimating]]
+        return self.sums.values[[*self.evaluations.estimating]]
 
     @property
     def of_pairs(self) -> FloatArray:
         """The estimates of refits on complementary halves, shape (M, 2, q)."""
-        return self.tally.values[np.array(self.evaluations.pairs, dtype=np.intp).reshape(-1, 2)]
+        return self.sums.values[np.array(self.evaluations.pairs, dtype=np.intp).reshape(-1, 2)]
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
         """The estimates with their rows, where variances need these: of one model."""
-        single = self.tally.single
+        single = self.sums.single
         return tuple(single[k] for k in self.evaluations.estimating) if single else ()
 
     @cached_property
@@ -148,23 +148,23 @@ class Replicates:
         :math:`n_d` the number of rows that evaluate refit d. For one refit it is
         :math:`(1 - r/N) S^2 / r`, without bias for a mean.
         """
-        each = self.tally.mc_variance[[*self.evaluations.estimating]]
+        each = self.sums.mc_variance[[*self.evaluations.estimating]]
         draws = each.sum(axis=0) / self.number**2
-        if self.parts[0].tally.shares is None:
+        if self.parts[0].sums.shares is None:
             return np.asarray(draws)
         return np.asarray(draws + np.concatenate([part._by_choice for part in self.parts]))
 
     @property
     def _by_choice(self) -> FloatArray:
         """The variance of the mean by the choice of evaluation rows, shape (q,)."""
-        shares, r = np.asarray(self.tally.shares), int((self.evaluations.times > 0).sum())
+        shares, r = np.asarray(self.sums.shares), int((self.evaluations.times > 0).sum())
         squares = np.square(shares / self.number).sum(axis=0)
         return np.asarray((1 - self.evaluations.share) * r / (r - 1) * squares)
 
     @property
     def relative(self) -> bool:
         """Whether the estimates are, or are made of, ratios to the learner's loss."""
-        return self.parts[0].tally.below is not None
+        return self.parts[0].sums.below is not None
 
     @property
     def effects(self) -> FloatArray:
@@ -172,14 +172,14 @@ class Replicates:
 
         Averaged over the refits that the row evaluates, shape (n, q); 0 of rows that evaluate none.
         """
-        sums = self.tally.effects
+        sums = self.sums.effects
         if sums is None:
             sums = self._sum(contributions)
         return self._mean(sums)
 
     def _sum(self, part: Callable[[Estimate], FloatArray]) -> FloatArray:
         """Return the sums of a part of the one estimate, less its value, by row."""
-        (estimate,), (at,) = self.tally.single, self.evaluations.at
+        (estimate,), (at,) = self.sums.single, self.evaluations.at
         sums = np.zeros((len(self.evaluations.rows), len(estimate.value)))
         np.add.at(sums, at, part(estimate) - estimate.value)
         return sums
@@ -201,14 +201,14 @@ class Replicates:
                 means[i : i + len(part), j : j + part.shape[1]] = part
                 i, j = i + len(part), j + part.shape[1]
             return means
-        evaluations, sums = self.evaluations, self.tally.alone
+        evaluations, sums = self.evaluations, self.sums.alone
         if sums is None:
-            sums = self.tally.effects
+            sums = self.sums.effects
         if sums is None:
             sums = self._sum(lambda estimate: estimate.rows)
         level = np.zeros_like(sums)
         for k in evaluations.estimating:
-            level += evaluations.counts([k])[:, None] * self.tally.values[k]
+            level += evaluations.counts([k])[:, None] * self.sums.values[k]
         return self._mean(sums + level)[evaluations.times > 0]
 
     @cached_property
@@ -222,11 +222,11 @@ class Replicates:
         if self.groups:
             return np.concatenate([group.skewness for group in self.groups])
         if not len(self.evaluations.rows):
-            return np.zeros(self.tally.values.shape[1])
+            return np.zeros(self.sums.values.shape[1])
         skewness = self._skewness(self.effects, self.per_refit)
-        if self.tally.below is None or self.tally.losses is None:
+        if self.sums.below is None or self.sums.losses is None:
             return skewness
-        below = self._skewness(self._mean(self.tally.below), self.tally.losses)
+        below = self._skewness(self._mean(self.sums.below), self.sums.losses)
         return np.fmax(skewness, below)
 
     def _skewness(self, effects: FloatArray, values: FloatArray) -> FloatArray:
@@ -243,14 +243,14 @@ class Replicates:
         """
         halves = self.of_pairs
         if self.no_effect is None or not len(halves):
-            return np.zeros(self.tally.values.shape[1])
+            return np.zeros(self.sums.values.shape[1])
         return np.asarray((halves == self.no_effect).mean(axis=(0, 1)))
 
     def __repr__(self) -> str:
         return about(self, f"{self.number} estimates", f"{len(self.evaluations.pairs)} pairs")
 
 
-def combine(parts: Sequence[Replicates], tally: Tally) -> Replicates:
+def combine(parts: Sequence[Replicates], sums: RefitSums) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
     if any(part.groups for part in parts):
         raise InferenceError(
@@ -259,9 +259,9 @@ def combine(parts: Sequence[Replicates], tally: Tally) -> Replicates:
         )
     return replace(
         parts[0],
-        tally=tally,
+        sums=sums,
         no_effect=None,
-        half_fits=tuple(fit for part in parts for fit in part.half_fits),
+        half_refits=tuple(fit for part in parts for fit in part.half_refits),
         coefficient_errors=None,  # errors of two models are not independent
     )
 
@@ -274,10 +274,10 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     """
     every = [group.coefficient_errors for group in groups if group.coefficient_errors is not None]
     changes = [errors.changes for errors in every]
-    parts = [group.tally for group in groups]
+    parts = [group.sums for group in groups]
     return replace(
         groups[0],
-        tally=Tally(
+        sums=RefitSums(
             values=np.concatenate([part.values for part in parts], axis=1),
             mc_variance=np.concatenate([part.mc_variance for part in parts], axis=1),
         ),

@@ -20,9 +20,9 @@ from pyinterp.estimands.estimate import Estimate, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.questions import RequestKey, key_of
 from pyinterp.estimands.risk import metric_of_rows, risk
-from pyinterp.inference import CovType, Evaluations, Replicates, Tally, variance
+from pyinterp.inference import CovType, Evaluations, RefitSums, Replicates, variance
 from pyinterp.inference.cov_types import needs_coefficients
-from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
+from pyinterp.inference.half_sample.half_refits import HalfRefits, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors, RefitEstimate
 from pyinterp.learner.models import FitFacts, Models, Positions, Scope
 from pyinterp.learner.row_order import order_note
@@ -36,7 +36,7 @@ from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit
 
 # What is computed again when it is needed.
-MADE_AGAIN = ("tallies", "errors_of_coefficients", "subsets", "_fits")
+MADE_AGAIN = ("sums", "errors_of_coefficients", "subsets", "_fits")
 CROSS_FITS = "cross-fits; "  # of the names of analyses
 LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
@@ -70,7 +70,7 @@ class Analysis:
         The same of the same rows in every session; empty of all.
     shard : Shard or None
         Which part of a plan's refits these are, if they are not all.
-    tallies : dict of tuple to (Estimand, Tally)
+    sums : dict of tuple to (Estimand, RefitSums)
         What was measured, by request.
     errors_of_coefficients : dict of tuple to (Estimand, CoefficientErrors)
         What was computed for the delta method, by request.
@@ -89,7 +89,7 @@ class Analysis:
     positions: Positions = ()
     name: str = ""
     shard: Shard | None = None
-    tallies: dict[RequestKey, tuple[Estimand, Tally]] = field(default_factory=dict, init=False)
+    sums: dict[RequestKey, tuple[Estimand, RefitSums]] = field(default_factory=dict, init=False)
     errors_of_coefficients: dict[RequestKey, tuple[Estimand, CoefficientErrors]] = field(
         default_factory=dict, init=False
     )
@@ -179,7 +179,7 @@ class Analysis:
             self.context,
             n_evaluation=float(np.mean(evaluations.unit_counts)),
             resamples=tuple(each + digest for each in self.context.resamples),
-            subgroup=f"{int(rows[self.problem.population.rows].sum())}, {name}",
+            subgroup=f"{int(rows[self.problem.sample.rows].sum())}, {name}",
         )
         data = self.data and replace(self.data, complete=self.data.complete & rows)
         self.subsets[key] = replace(
@@ -240,7 +240,7 @@ class Analysis:
         while every.whole is not None:
             every = every.whole
         times = every.evaluations.counts(refits)
-        nobs, out = every.problem.population.nobs, self.context.where == "out of sample"
+        nobs, out = every.problem.sample.nobs, self.context.where == "out of sample"
         if not out or len(times) != nobs or times.min() < times.max() or not times.min():
             raise InferenceError(
                 "Rows are pooled over refits that were not trained on them, every row over as "
@@ -248,11 +248,11 @@ class Analysis:
                 "`pi.CrossValidation(5)` or `pi.HalfSampling()`."
             )
 
-    def _pool(self, estimand: Estimand, measured: Tally) -> Replicates:
+    def _pool(self, estimand: Estimand, measured: RefitSums) -> Replicates:
         """Return one estimate of all rows, of each the mean over the refits that it evaluates."""
         evaluations = self.evaluations
         self._check_cross_fits(evaluations.estimating)
-        means = Replicates(evaluations=evaluations, tally=measured).row_means
+        means = Replicates(evaluations=evaluations, sums=measured).row_means
         estimate = cast("Callable[[Estimate], Estimate]", estimand.pool)(Estimate.of_rows(means))
         check_estimate(estimate, estimand, len(means))
         one = RefitEstimate(estimate, evaluations.rows, clusters=evaluations.clusters)
@@ -260,28 +260,28 @@ class Analysis:
 
     def labels(self, rows: IntArray) -> pd.Index:
         """Return the user's names of rows by their positions in the data, or these."""
-        population = self.problem.population
-        if self.data is None or population.index is None:
+        sample = self.problem.sample
+        if self.data is None or sample.index is None:
             return pd.Index(rows, name="row")
-        return population.index.take(np.searchsorted(population.rows, rows))
+        return sample.index.take(np.searchsorted(sample.rows, rows))
 
     @cached_property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
         return estimating(self.refits)
 
-    def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[Tally]:
+    def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[RefitSums]:
         """Return what estimands are, measured once per request, all that is new in one pass."""
         self._check_whole()
         keys, new = [], dict[RequestKey, Estimand]()
         for estimand in asked:
             keys.append(key_of(estimand))
-            if keys[-1] not in self.tallies:
+            if keys[-1] not in self.sums:
                 new.setdefault(keys[-1], estimand)
         if new:
             measured = self.models.measure([*new.values()], self.scope, progress)
-            self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))
-        return [self.tallies[key][1] for key in keys]
+            self.sums.update(zip(new, zip(new.values(), measured, strict=True), strict=True))
+        return [self.sums[key][1] for key in keys]
 
     def replicates(self, estimand: Estimand, cov_type: CovType | None = None) -> Replicates:
         """Return the estimates of every refit, as variances need them.
@@ -292,22 +292,22 @@ class Analysis:
         (measured,) = self.measure(estimand)
         if estimand.pool is not None:
             return self._pool(estimand, measured)
-        half_fits = self.facts.half_fits
-        if half_fits is not None and estimand.parameter.no_effect is not None:
-            half_fits = replace(half_fits, mean_share=self.mean_share)
+        half_refits = self.facts.half_refits
+        if half_refits is not None and estimand.parameter.no_effect is not None:
+            half_refits = replace(half_refits, mean_share=self.mean_share)
         by_delta = self.by_delta(estimand, cov_type)
         return Replicates(
             evaluations=self.evaluations,
-            tally=measured,
+            sums=measured,
             no_effect=estimand.parameter.no_effect,
-            half_fits=() if half_fits is None else (half_fits,),
+            half_refits=() if half_refits is None else (half_refits,),
             coefficient_errors=self.coefficient_errors(estimand) if by_delta else None,
         )
 
     def by_delta(self, estimand: Estimand, cov_type: CovType | None = None) -> bool:
         """Whether the variance is of coefficients, if the model states theirs."""
         by_type = estimand.parameter.effect if cov_type is None else needs_coefficients(cov_type)
-        return by_type and self.context.level == "model" and estimand.kind != "distribution"
+        return by_type and self.context.level == "model" and estimand.predictions != "distribution"
 
     def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
         """Return how the estimates of one model change with its coefficients, if it has some."""
@@ -345,13 +345,13 @@ class Analysis:
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
         look = single and context.unit == "rows" and self.models.trains
-        order = order_note(self.problem.population, self.refits, factual) if look else ""
+        order = order_note(self.problem.sample, self.refits, factual) if look else ""
         total = np.median([r.predictor.total for r in self.refits]) if context.offset else 1.0
         far = f"Predictions of the training rows add up to {total:.2f} times the response."
         notes = [context.plan_note, order, far if total != 1 else ""]
-        half_fits = None
+        half_refits = None
         halves = [r.group is not None and r.group.kind == "pair" for r in self.refits]
-        if self.problem.population.y is not None and any(halves):
+        if self.problem.sample.y is not None and any(halves):
             found = np.array(
                 [
                     signal_and_spread(np.asarray(refit.evaluation.y), predicted)
@@ -359,8 +359,8 @@ class Analysis:
                 ]
             )
             of_halves = np.array(halves)
-            half_fits = HalfFits(estimating=found[~of_halves], halves=found[of_halves])
-        return FitFacts(half_fits=half_fits, plan_note=" ".join(filter(None, notes)))
+            half_refits = HalfRefits(estimating=found[~of_halves], halves=found[of_halves])
+        return FitFacts(half_refits=half_refits, plan_note=" ".join(filter(None, notes)))
 
     def scores(self, estimand: Estimand) -> list[Estimand]:
         """Return the estimands of how good the predictions are, by the estimand's loss or metric.
@@ -368,14 +368,14 @@ class Analysis:
         None without a response; the second is the share explained, of a loss that has one.
         """
         problem = self.problem
-        if problem.population.y is None:
+        if problem.sample.y is None:
             return []
         score = estimand.score
         if isinstance(score, Metric):
             return [metric_of_rows(problem, score)]
         score = choose(score, problem.predictor, problem.response)
         found = [risk(problem, loss=score)]
-        equal = problem.population.weights is None
+        equal = problem.sample.weights is None
         if score.constant in BY_WEIGHT or (equal and score.constant is not None):
             found.append(risk(problem, loss=score, relation="explained"))
         return found

@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp.checks import check_choice, check_count, check_flag, check_mapping, is_list
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Parameter, Terms
-from pyinterp.inference import Alternative, CovType, Tally, check_inference, combine, variance
+from pyinterp.inference import Alternative, CovType, RefitSums, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
@@ -27,7 +27,7 @@ from pyinterp.storage import NAMELESS, text_of
 from pyinterp.whatif import Engine
 
 Comparable: TypeAlias = Interpretable | EstimandResults
-Pairs: TypeAlias = Literal["reference", "all"]
+Contrasts: TypeAlias = Literal["reference", "all"]
 
 # Share of the rows that are common to the same data, where so many rows are distinct.
 IN_COMMON, DISTINCT = 0.5, 0.9
@@ -41,7 +41,7 @@ def compare(
     metric: MetricLike | None = None,
     names: Sequence[str] | None = None,
     reference: str | int = 0,
-    pairs: Pairs = "reference",
+    contrasts: Contrasts = "reference",
     paired: bool = True,
     cov_type: CovType | None = None,
     alternative: Alternative = "two-sided",
@@ -71,7 +71,7 @@ def compare(
         Names of the learners; by default the names of their estimators.
     reference : str or int
         Name or position of the results from which all others are subtracted.
-    pairs : {"reference", "all"}
+    contrasts : {"reference", "all"}
         "all" compares all pairs, each with the first of the two minus the second. `p_adjust` and
         `simultaneous` allow for their number.
     paired : bool
@@ -105,23 +105,25 @@ def compare(
     True
     """
     check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
-    check_choice("pairs", pairs, get_args(Pairs))
+    check_choice("contrasts", contrasts, get_args(Contrasts))
     check_flag("paired", paired)
     if loss is not None and metric is not None:
         raise OptionError("Give `loss` or `metric`, not both.")
     every, names = _listed_results(first, others, names)
     results = [_as_results(r, loss, metric, cov_type) for r in every]
     labels = learner_names([r.context.learner for r in results], names)
-    places = _places(labels, reference, pairs)
+    places = _places(labels, reference, contrasts)
     for one, other in places:
         _check_comparable(results[one], results[other], paired=paired)
-    contrasts = [f"{labels[one]} - {labels[other]}" for one, other in places]
+    names_of_contrasts = [f"{labels[one]} - {labels[other]}" for one, other in places]
     base, contexts = results[places[0][0]], [r.context for r in results]
-    learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
+    learners = (
+        labels if contrasts == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
+    )
     engine = Engine.of_all([context.engine for context in contexts])
     context = replace(
         base.context if paired else _context_of_all(contexts, labels),
-        learner=_learners(learners, pairs),
+        learner=_learners(learners, contrasts),
         specification="",
         folder=" / ".join(dict.fromkeys(filter(None, (c.folder for c in contexts)))),
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
@@ -130,7 +132,7 @@ def compare(
     if paired:
         parts = [result.replicates for result in results]
         two = [(parts[one], parts[other]) for one, other in places]
-        differences = Tally.stack([a.tally.minus(b.tally) for a, b in two])
+        differences = RefitSums.stack([a.sums.minus(b.sums) for a, b in two])
         replicates = combine([part for pair in two for part in pair], differences)
         spread = variance(replicates, cov_type)
     else:
@@ -138,7 +140,7 @@ def compare(
         spread = independent_variance([r.variance for r in results], places)
     difference = replace(
         base,
-        estimand=_difference(base.estimand, contrasts, places, paired=paired),
+        estimand=_difference(base.estimand, names_of_contrasts, places, paired=paired),
         replicates=replicates,
         variance=spread,
         context=context,
@@ -172,7 +174,7 @@ def _listed_results(
     return every, names
 
 
-def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple[int, int]]:
+def _places(labels: list[str], reference: str | int, contrasts: Contrasts) -> list[tuple[int, int]]:
     """Return the positions of the two results of every difference."""
     count = len(labels)
     if isinstance(reference, str):
@@ -185,10 +187,10 @@ def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple
     else:
         check_count("reference", reference, 0, count - 1)
         first = int(reference)
-    if pairs == "all":
+    if contrasts == "all":
         if first:
             raise OptionError(
-                '`reference` is for `pairs="reference"`; with all pairs there is none.'
+                '`reference` is for `contrasts="reference"`; with all pairs there is none.'
             )
         return list(combinations(range(count), 2))
     return [(first, other) for other in range(count) if other != first]
@@ -378,8 +380,8 @@ def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
     )
 
 
-def _learners(labels: Sequence[str], pairs: Pairs) -> str:
-    if pairs == "all" and len(labels) > 2:
+def _learners(labels: Sequence[str], contrasts: Contrasts) -> str:
+    if contrasts == "all" and len(labels) > 2:
         return f"all pairs of {len(labels)}"
     others = labels[1] if len(labels) == 2 else f"{len(labels) - 1} others"
     return f"{labels[0]} - {others}"

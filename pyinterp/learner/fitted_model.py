@@ -212,7 +212,7 @@ class FittedModel(Keepable):
             n_evaluation=sample.nobs,
         )
         problem = Problem(
-            population=sample,
+            sample=sample,
             features=features_of(design.variables, groups, offset),
             predictor=predictor,
             design=design,

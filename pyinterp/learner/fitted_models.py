@@ -152,7 +152,7 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
         fit=fit,
         rows=positions,
         labels=analysis.labels(positions),
-        data=_with_response(analysis.problem.population),
+        data=_with_response(analysis.problem.sample),
         diagnostic=diagnostic,
         corrected_params=(
             None if correction is None else _corrected_params(plan, correction, cov_type)
@@ -161,12 +161,12 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
     )
 
 
-def _with_response(population: Sample) -> pd.DataFrame:
+def _with_response(sample: Sample) -> pd.DataFrame:
     """Return the variables and, under its name, the response."""
-    if population.response is None or population.y is None:
-        return population.variables
-    name = population.response.name
-    return population.variables.assign(**{name: population.response.column(population.y)})
+    if sample.response is None or sample.y is None:
+        return sample.variables
+    name = sample.response.name
+    return sample.variables.assign(**{name: sample.response.column(sample.y)})
 
 
 def _corrected_params(

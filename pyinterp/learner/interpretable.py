@@ -123,8 +123,8 @@ class Interpretable(FittedModels):
                     f"The sampler of {quote(feature)} makes no prediction that can be plotted "
                     f"({feature_sampler.label}); use another, or plot one variable of a group."
                 )
-            rows = pd.Index(case.sample.rows)
-            observed.append(case.sample.variables[feature].set_axis(rows))
+            rows = pd.Index(case.evaluation.rows)
+            observed.append(case.evaluation.variables[feature].set_axis(rows))
             levels = distribution.levels or None
             predicted.append(pd.DataFrame(distribution.prediction, columns=levels, index=rows))
         values, predictions = pd.concat(observed), pd.concat(predicted)

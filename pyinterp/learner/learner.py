@@ -114,7 +114,7 @@ class Learner(Hints):
         The estimator, not fitted; refits train copies of it.
     groups : mapping or None
         Variables that are replaced jointly.
-    population : Sample
+    sample : Sample
         The rows analyzed.
     design : Design
         How variables are encoded for the estimator.
@@ -282,9 +282,9 @@ class Learner(Hints):
         self.estimator = estimator
         kind: dict[str, Any] = {"classifier": is_classifier(estimator)}
         self._kind = {**kind, "family": mean_family(estimator)}
-        self.data, self.population = data.analyze(self._missing, subset, **self._kind)
+        self.data, self.sample = data.analyze(self._missing, subset, **self._kind)
         self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
-        sizes = {len(data.frame), self.population.nobs}
+        sizes = {len(data.frame), self.sample.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
         self._encode()
 
@@ -296,7 +296,7 @@ class Learner(Hints):
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
-        design: Design = self._reader.design(self.population.variables, intercept=self._intercept)
+        design: Design = self._reader.design(self.sample.variables, intercept=self._intercept)
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
         if no_intercept and fits_intercept(self.estimator):
             raise FormulaError(
@@ -310,7 +310,7 @@ class Learner(Hints):
         name = self._reader.formula or f"{self.endog_names} ~ {len(self.design.variables)} columns"
         return (
             f"<{type(self).__name__}: {short(name, 100)}, {specification(self.estimator)}, "
-            f"{self.population.nobs} rows>"
+            f"{self.sample.nobs} rows>"
         )
 
     @takes()
@@ -359,7 +359,8 @@ class Learner(Hints):
         progress : bool or "log"
             Show a progress bar of the refits, on terminals and in notebooks, if they take more than
             two seconds; ``"log"`` writes lines with the time left to the logger "pyinterp" instead,
-            at level INFO. It is for this call: estimands have a `progress` of theirs.
+            at level INFO. By default True, as refits take longest. It is for this call: estimands
+            have a `progress` of theirs.
         checkpoint : path, optional
             A folder that keeps every refit when it is done. After a kill, Ctrl-C or a loss of power
             the same call goes on there, with the same numbers: one refit is made again, and must
@@ -422,11 +423,11 @@ class Learner(Hints):
             store, part = _store_of(checkpoint, shard)
             # A folder keeps the seed that was drawn.
             seeds = Seeds(store.seed(seeds.entropy)) if seed is None else seeds
-        model, population, units, plan = self._for_plan(plan, seeds)
-        words = self._words(plan, population, seeds)
+        model, sample, units, plan = self._for_plan(plan, seeds)
+        words = self._words(plan, sample, seeds)
         analyze = partial(
             _analysis,
-            population=population,
+            sample=sample,
             features=model.features,
             words=words,
             plan=plan,
@@ -453,7 +454,7 @@ class Learner(Hints):
             refits, folder = refit(
                 self.estimator,
                 model.design,
-                population,
+                sample,
                 plan=plan,
                 units=units,
                 read=model._fresh,
@@ -462,7 +463,7 @@ class Learner(Hints):
                 checkpoint=store,
                 shard=part,
                 finish=finish,
-                begin=lambda: (self._facts(plan, population, options, call), (self, call)),
+                begin=lambda: (self._facts(plan, sample, options, call), (self, call)),
             )
         analysis = analyze(
             refits,
@@ -484,12 +485,12 @@ class Learner(Hints):
         for what in levels:
             if (by := getattr(plan, what)) is not None:
                 levels[what] = pd.factorize(self.data.column(by, what)[self.data.complete])[0]
-        units = Units.make(self.population.nobs, **levels)
-        model, population = self, self.population
+        units = Units.make(self.sample.nobs, **levels)
+        model, sample = self, self.sample
         if plan.cluster is not None:
             model = self._without_clusters(plan.cluster)
-            population = replace(model.population, clusters=units.of_row)
-        return model, population, units, plan.on(population, units, seeds.stream("splits"))
+            sample = replace(model.sample, clusters=units.of_row)
+        return model, sample, units, plan.on(sample, units, seeds.stream("splits"))
 
     def _plan(self, resampling: Any) -> Resampling:
         """Return the plan of a fit; raise `OptionError` unless it is one for these rows."""
@@ -509,7 +510,7 @@ class Learner(Hints):
             self._check_positions()
         return plan
 
-    def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:
+    def _words(self, plan: Resampling, sample: Sample, seeds: Seeds) -> dict[str, Any]:
         """Return what headers say of the fit, whatever becomes of its refits."""
         # Studies are of rows that count alike, or have sampling weights.
         study = plan.study_name if self.data.repeats is None else ""
@@ -520,29 +521,29 @@ class Learner(Hints):
             "formula": self._reader.formula,
             "specification": specification(self.estimator),
             "family": family_of(self.estimator),
-            "nobs": population.nobs,
+            "nobs": sample.nobs,
             "dropped_rows": self.dropped_rows,
             "missing_note": self.missing_note,
             "plan": plan.label,
             "where": plan.where,
-            "study_name": study + " with sampling weights" * (self.population.weights is not None),
+            "study_name": study + " with sampling weights" * (self.sample.weights is not None),
             "unit": "rows" if plan.cluster is None else "clusters",
             "weighting": self.data.weighting,
-            "clusters": clusters_in_words(plan.cluster, population.clusters),
+            "clusters": clusters_in_words(plan.cluster, sample.clusters),
             "offset": self._offset or "",
             "seed": seeds.entropy,
             "plan_note": plan.note,
         }
 
     def _facts(
-        self, plan: Resampling, population: Sample, options: RefitOptions, call: Mapping[str, Any]
+        self, plan: Resampling, sample: Sample, options: RefitOptions, call: Mapping[str, Any]
     ) -> dict[str, str]:
         """Return what is the same in all calls that go on in a checkpoint."""
         names = ("reseed", "design_state", "unseen_levels", "max_evaluation_rows")
         chosen = {name: getattr(options, name) for name in names}
         chosen["keep_models"] = call["keep_models"]
         return {
-            "data": digest_of([population]),
+            "data": digest_of([sample]),
             "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
             "seed": str(call["seed"]),
@@ -582,11 +583,11 @@ class Learner(Hints):
         age    -11.0    17.0
         """
         seeds = Seeds.start(seed)
-        population = self.population
+        sample = self.sample
         predictor = fit_alone(
             self.estimator,
-            self.design.encode(population.variables, population.index),
-            population,
+            self.design.encode(sample.variables, sample.index),
+            sample,
             seeds.stream("refits", 1),
             keep_set=True,
         )
@@ -594,7 +595,7 @@ class Learner(Hints):
         model._assemble(
             predictor,
             self.design,
-            population,
+            sample,
             self.data,
             groups=self.groups,
             seed=seeds.entropy,
@@ -629,7 +630,7 @@ class Learner(Hints):
         Parameters
         ----------
         rows : DataFrame
-            The variables as `population` has them, and the response, as the formula transforms it,
+            The variables as `sample` has them, and the response, as the formula transforms it,
             as the last column.
 
         Raises
@@ -637,7 +638,7 @@ class Learner(Hints):
         OptionError
             If the learner has sampling weights or an offset, which other rows lack.
         """
-        if self.population.weights is not None or self.data.offset is not None:
+        if self.sample.weights is not None or self.data.offset is not None:
             raise OptionError(
                 "Other rows must need nothing but variables and a response, but this learner has "
                 f"{'an offset' if self.data.offset is not None else 'sampling weights'}; fit one "
@@ -672,19 +673,19 @@ class Learner(Hints):
 
         Clusters are known with the plan, after the formula was read. The rows are the same.
         """
-        if not isinstance(column, str) or column not in self.population.variables:
+        if not isinstance(column, str) or column not in self.sample.variables:
             return self
         reader = self._reader.without(column)
         if reader is self._reader:
             return self
-        variables = self.population.variables.drop(columns=column)
+        variables = self.sample.variables.drop(columns=column)
         if variables.columns.isin([self._offset]).all():
             raise DataError(
                 f"There must be a variable beside the column of clusters, {quote(column)}, but it "
                 "is the only one. For clusters that are a variable too, give `cluster` an array."
             )
         new = copy(self)
-        new._reader, new.population = reader, replace(self.population, variables=variables)
+        new._reader, new.sample = reader, replace(self.sample, variables=variables)
         new._encode()
         return new
 
@@ -692,7 +693,7 @@ class Learner(Hints):
 def _analysis(
     refits: tuple[Refit, ...],
     *,
-    population: Sample,
+    sample: Sample,
     features: Features,
     words: Mapping[str, Any],
     plan: Resampling,
@@ -708,7 +709,7 @@ def _analysis(
     context = context_of(refits, failed_refits=plan.number - len(refits), **words)
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
     problem = Problem(
-        population=population,
+        sample=sample,
         features=features,
         predictor=refits[0].predictor,
         design=refits[0].design,
@@ -785,7 +786,7 @@ def join(
     n_jobs : int, optional
         As of `Learner.fit`, for what is asked of the results.
     progress : bool or "log"
-        As of `Learner.fit`.
+        As of `Learner.fit`, True by default too.
 
     Raises
     ------

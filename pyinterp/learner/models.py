@@ -10,8 +10,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.estimands.estimand import Estimand, check_estimate
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import RequestKey, key_of
-from pyinterp.inference import Evaluations, Fold, Tally
-from pyinterp.inference.half_sample.half_fits import HalfFits
+from pyinterp.inference import Evaluations, Fold, RefitSums
+from pyinterp.inference.half_sample.half_refits import HalfRefits
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.models.predictor import Kind
 from pyinterp.parallel.progress import ProgressOption
@@ -44,13 +44,13 @@ class FitFacts:
 
     Attributes
     ----------
-    half_fits : HalfFits or None
+    half_refits : HalfRefits or None
         How refits on halves, and those of the estimate, predict; None without halves.
     plan_note : str
         Footnotes on the plan, and on rows that look ordered in time.
     """
 
-    half_fits: HalfFits | None
+    half_refits: HalfRefits | None
     plan_note: str
 
 
@@ -59,7 +59,7 @@ class Models(Protocol):
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
-    ) -> list[Tally]:
+    ) -> list[RefitSums]:
         """Return what estimands are, measured on every model in one pass."""
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
@@ -109,14 +109,14 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
         estimate = estimand.read(measured[key])
         # Else they come with the numbers, or later, of all rows.
         if estimand.terms.names and estimand.pool is None:
-            check_estimate(estimate, estimand, case.sample.nobs)
+            check_estimate(estimate, estimand, case.evaluation.nobs)
         names: tuple[Any, ...] = ()
         if estimand.basis == "model":
             engine, names = Engine("the fitted model"), tuple(measured[key])
         elif estimand.leave_out:
             engine = Engine("refits without features")
         else:
-            kind = estimand.kind if estimand.score is None else estimand.score.needs
+            kind = estimand.predictions if estimand.score is None else estimand.score.needs
             engine = case.of_kind(kind or case.whatif.predictor.kind).engine
         found.append(Answer(estimate, engine, names))
     return found
@@ -124,7 +124,7 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
 
 def add_up(
     bases: Sequence[str], evaluations: Evaluations, found: Iterable[list[Answer]]
-) -> list[Tally]:
+) -> list[RefitSums]:
     """Add up the answers of all models to estimands of some bases, in the order of refits."""
     sampled = replace(evaluations, share=1.0) if evaluations.share < 1 else evaluations
     folds = [Fold(evaluations if basis == "rows" else sampled) for basis in bases]
@@ -137,7 +137,7 @@ def add_up(
             names[j] += [answer.names] if answer.names else []
         every.clear()  # of a million rows they are large
     return [
-        fold.tally(engine=Engine.of_all(used), names=tuple(called))
+        fold.sums(engine=Engine.of_all(used), names=tuple(called))
         for fold, used, called in zip(folds, engines, names, strict=True)
     ]
 

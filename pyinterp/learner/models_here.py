@@ -15,8 +15,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import PredictionError
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import ModelOnRows
-from pyinterp.inference import Tally
-from pyinterp.inference.half_sample.half_fits import predictions_of_mixtures, share_in_mean
+from pyinterp.inference import RefitSums
+from pyinterp.inference.half_sample.half_refits import predictions_of_mixtures, share_in_mean
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.models import (
     Answer,
@@ -79,7 +79,7 @@ class ModelsHere:
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
-    ) -> list[Tally]:
+    ) -> list[RefitSums]:
         """Return what estimands are, measured on every model in one pass."""
         self.train(asked, progress)
         jobs = [partial(self.answers, k, asked, scope.positions) for k in range(len(self.refits))]
@@ -120,19 +120,19 @@ class ModelsHere:
     def case(self, k: int) -> ModelOnRows:
         """Return one model on its rows; its engine is chosen, and checked, once."""
         if k in self._seats:
-            return self._seats[k].on(self.refits[k].evaluation.at_hand())
+            return self._seats[k].on(self.refits[k].evaluation.materialize())
         refit, models = self.refits[k], ref(self)  # without a cycle models go with their fit
         whatif = dispatch(
             refit.predictor,
             refit.design,
-            refit.evaluation.at_hand(),
+            refit.evaluation.materialize(),
             engine=self.engine,
             memory_mb=self.memory_mb,
         )
         case = ModelOnRows(
             whatif=whatif,
             train=refit.train,
-            population=self.problem.population,
+            sample=self.problem.sample,
             level_codes=self.problem.level_codes,
             draw=partial(self.seeds.stream, "draws", refit.number),
             serve=partial(_serve, models, refit),
@@ -150,7 +150,7 @@ class ModelsHere:
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""
-        variables = self.problem.population.variables
+        variables = self.problem.sample.variables
         return share_in_mean(predictions_of_mixtures(self.refits, variables, self.seeds))
 
     @property

@@ -12,8 +12,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import FileError, OptionError, list_of, short
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.questions import Question, key_of, request_of
-from pyinterp.inference import Tally
-from pyinterp.inference.half_sample.half_fits import (
+from pyinterp.inference import RefitSums
+from pyinterp.inference.half_sample.half_refits import (
     Mixtures,
     predictions_of_mixtures,
     share_in_mean,
@@ -38,7 +38,7 @@ class Finding:
     ----------
     description : str
         What the estimand is called in headers.
-    tally : Tally
+    sums : RefitSums
     errors : CoefficientErrors or None
         For the delta method of one model.
     scope : str
@@ -48,7 +48,7 @@ class Finding:
     """
 
     description: str
-    tally: Tally
+    sums: RefitSums
     errors: CoefficientErrors | None = None
     scope: str = ""
     basis: str = "rows"
@@ -91,15 +91,15 @@ class RecordOfModels:
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
-    ) -> list[Tally]:
+    ) -> list[RefitSums]:
         """Return what was measured."""
-        tallies = []
+        sums = []
         for estimand in asked:
             finding = self.findings.get(scope.name + request_of(estimand))
             if finding is None:
                 raise self._unknown(estimand)
-            tallies.append(finding.tally)
-        return tallies
+            sums.append(finding.sums)
+        return sums
 
     def _unknown(self, estimand: Estimand) -> FileError:
         known = dict.fromkeys(each.description for each in self.findings.values())
@@ -222,9 +222,7 @@ def drop_model(
         record = ModelRecord(
             factual=case.whatif.factual,
             replies=replies,
-            mixtures=predictions_of_mixtures(
-                (refit,), problem.population.variables, analysis.seeds
-            ),
+            mixtures=predictions_of_mixtures((refit,), problem.sample.variables, analysis.seeds),
             distributions=stated and stated.absent(),
             codes=problem.codes,
         )
@@ -307,11 +305,11 @@ def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysi
         ]
         bases = [estimand.basis for estimand in estimands.values()]
         answers = ([reply.answer for reply in each] for each in replies)
-        tallies = add_up(bases, part.evaluations, answers)
-        for estimand, tally, reply in zip(estimands.values(), tallies, replies[0], strict=True):
+        sums = add_up(bases, part.evaluations, answers)
+        for estimand, one, reply in zip(estimands.values(), sums, replies[0], strict=True):
             findings[part.name + request_of(estimand)] = Finding(
                 description=estimand.description,
-                tally=tally,
+                sums=one,
                 errors=reply.errors,
                 scope=part.name,
                 basis=estimand.basis,

@@ -73,14 +73,14 @@ class AbsentDesign(ArrayDesign):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class AnalysisRecord:
     """An analysis as files keep it: its parts without models.
 
     Attributes
     ----------
     context : Context
     seed : int
-    population : Sample
+    sample : Sample
     features : mapping of str to tuple of str
     design : AbsentDesign
     predictor : Predictor
@@ -95,7 +95,7 @@ class Record:
 
     context: Context
     seed: int
-    population: Sample
+    sample: Sample
     features: Features
     design: AbsentDesign
     predictor: Predictor
@@ -155,12 +155,12 @@ class ResultsOnFile(Keepable, Savable):
 
     Attributes
     ----------
-    record : Record
+    record : AnalysisRecord
         What the file holds.
     analysis : Analysis
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: AnalysisRecord) -> None:
         self.record, self.analysis = record, analysis_of(record)
 
     def state_on_file(self) -> dict[str, Any]:
@@ -181,26 +181,26 @@ def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatAr
     return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
 
 
-def record_of(analysis: Analysis) -> Record:
+def record_of(analysis: Analysis) -> AnalysisRecord:
     """Return the record of an analysis and of what it has measured."""
     problem, data = analysis.problem, analysis.data
-    population, design = problem.population, problem.design
+    sample, design = problem.sample, problem.design
     known = analysis.models if isinstance(analysis.models, RecordOfModels) else None
     stated = stated_by(problem) if known is None else known.distributions
     if data is not None:
-        used = [*map(str, population.variables), analysis.context.endog_name]
+        used = [*map(str, sample.variables), analysis.context.endog_name]
         frame = data.frame[[name for name in data.frame if name in used]]
         # No row is read again.
         data = replace(
             data, frame=frame, endog=None, form=Form(), variables=pd.DataFrame(), offset=None
         )
-    return Record(
+    return AnalysisRecord(
         context=analysis.context,
         seed=analysis.seeds.entropy,
-        population=population,
+        sample=sample,
         features=problem.features,
         design=AbsentDesign(
-            tuple(map(str, population.variables)), design.columns, design.discrete, design.singles
+            tuple(map(str, sample.variables)), design.columns, design.discrete, design.singles
         ),
         predictor=problem.predictor.absent(),
         evaluations=analysis.evaluations,
@@ -237,7 +237,7 @@ def findings(analysis: Analysis) -> dict[str, Finding]:
     """
     found, keys, others = dict[str, Finding](), dict[str, RequestKey](), set[str]()
     for part in _parts(analysis):
-        for key, (estimand, measured) in part.tallies.items():
+        for key, (estimand, measured) in part.sums.items():
             text = part.name + request_of(estimand)
             if NAMELESS in text or keys.setdefault(text, key) != key:
                 others.add(text)
@@ -247,7 +247,7 @@ def findings(analysis: Analysis) -> dict[str, Finding]:
                 errors = part.errors_of_coefficients[key]
             found[text] = Finding(
                 description=estimand.description,
-                tally=measured,
+                sums=measured,
                 errors=None if errors is None else errors[1],
                 scope=part.name,
                 basis=estimand.basis,
@@ -264,15 +264,15 @@ def _parts(analysis: Analysis) -> list[Analysis]:
 def _share(analysis: Analysis) -> float | None:
     """Return `mean_share` of pairs of halves; None where the models that had it are not here."""
     with suppress(FileError):
-        return None if analysis.facts.half_fits is None else analysis.mean_share
+        return None if analysis.facts.half_refits is None else analysis.mean_share
     return None
 
 
-def analysis_of(record: Record) -> Analysis:
+def analysis_of(record: AnalysisRecord) -> Analysis:
     """Return the analysis of a record."""
-    population, predictor, models = record.population, record.predictor, record.models
+    sample, predictor, models = record.sample, record.predictor, record.models
     problem = Problem(
-        population=population,
+        sample=sample,
         features=record.features,
         predictor=predictor,
         design=record.design,
@@ -280,7 +280,7 @@ def analysis_of(record: Record) -> Analysis:
         offset=record.context.offset,
     )
     evaluations, refits = record.evaluations, []
-    places = np.searchsorted(population.rows, evaluations.rows)
+    places = np.searchsorted(sample.rows, evaluations.rows)
     for each, at, group in zip(record.refits, evaluations.at, evaluations.groups, strict=True):
         own = each.evaluation
         refits.append(
@@ -288,7 +288,7 @@ def analysis_of(record: Record) -> Analysis:
                 number=each.number,
                 predictor=predictor,
                 design=record.design,
-                evaluation=population.some(places[at]) if own is None else own,
+                evaluation=sample.some(places[at]) if own is None else own,
                 train=None,
                 n_train=each.n_train,
                 n_evaluation=each.n_evaluation,

@@ -109,8 +109,8 @@ def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
 def choice_of(choice: Choice, analysis: Analysis, progress: ProgressOption) -> Estimand:
     """Return the estimand that is meant, by what is measured first."""
     plan = plan_of(choice.first, analysis, Question("estimate"))
-    (tally,) = plan.analysis.measure(choice.first, progress=progress)
-    return choice.choose(Replicates(evaluations=plan.analysis.evaluations, tally=tally))
+    (sums,) = plan.analysis.measure(choice.first, progress=progress)
+    return choice.choose(Replicates(evaluations=plan.analysis.evaluations, sums=sums))
 
 
 def measured_plans(

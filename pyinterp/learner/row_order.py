@@ -16,28 +16,26 @@ from pyinterp.resampling.refits import Refit
 STANDARD_ERRORS, LEAST = 2.33, 0.25
 
 
-def order_note(
-    population: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]
-) -> str:
+def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]) -> str:
     """Return a footnote if rows have an index of dates, or residuals alike in row order; else "".
 
     Splits into blocks of rows know the order: no training row lies between two evaluation rows.
 
     Parameters
     ----------
-    population : Sample
+    sample : Sample
     refits : sequence of Refit
     predictions : sequence of ndarray
         By refit, of its evaluation rows.
     """
     if not _mix(refits):
         return ""
-    if isinstance(population.index, pd.DatetimeIndex | pd.PeriodIndex):
+    if isinstance(sample.index, pd.DatetimeIndex | pd.PeriodIndex):
         sign = "Rows have an index of dates."
-    elif _is_sorted(population):  # as tables sorted by the response are
+    elif _is_sorted(sample):  # as tables sorted by the response are
         return ""
     else:
-        alike, n = _autocorrelation(population, refits, predictions)
+        alike, n = _autocorrelation(sample, refits, predictions)
         if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST):
             return ""
         sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
@@ -56,9 +54,9 @@ def _mix(refits: Sequence[Refit]) -> bool:
     return False
 
 
-def _is_sorted(population: Sample) -> bool:
+def _is_sorted(sample: Sample) -> bool:
     """Whether the response never falls, never rises, or has every class in one run."""
-    y, response = population.y, population.response
+    y, response = sample.y, sample.response
     if y is None or response is None:
         return True
     steps = np.diff(y)
@@ -68,13 +66,13 @@ def _is_sorted(population: Sample) -> bool:
 
 
 def _autocorrelation(
-    population: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]
+    sample: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]
 ) -> tuple[float, int]:
     """Return the correlation of residuals, means over refits, with the next row's; and the rows.
 
     Of classes, over the residuals of all of them.
     """
-    last, outputs = population.rows.max(), predictions[0].shape[1:] or (1,)
+    last, outputs = sample.rows.max(), predictions[0].shape[1:] or (1,)
     total, count = np.zeros((*outputs, last + 1)), np.zeros(last + 1)
     classes = np.arange(len(total))[:, None]
     for refit, predicted in zip(refits, predictions, strict=True):

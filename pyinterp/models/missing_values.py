@@ -11,7 +11,7 @@ from pyinterp.models.libraries import LIBRARIES, library_of
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
-Fate: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
+Handling: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
 # Transformers of scikit-learn that take missing values and give none.
 FILLING = {"OneHotEncoder", "TargetEncoder", "SimpleImputer", "KNNImputer", "IterativeImputer"}
 # Estimators around another that hand rows on as they are, which their tags do not say.
@@ -30,11 +30,11 @@ def takes_missing(estimator: Any) -> bool | None:
     In a pipeline the first step must, and so must every other one up to an imputer or an encoder
     of categories.
     """
-    fate = _fate(estimator)
-    return None if fate in ("", "mixed") else fate != "refuses"
+    handling = _handling(estimator)
+    return None if handling in ("", "mixed") else handling != "refuses"
 
 
-def _fate(step: Any) -> Fate:
+def _handling(step: Any) -> Handling:
     if library_of(step).missing == "refuses":
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"
@@ -45,32 +45,32 @@ def _fate(step: Any) -> Fate:
         return _side_by_side([part[1] for part in parts] + [step.remainder])
     if WRAPPERS.fullmatch(type(step).__name__):
         inside = getattr(step, "estimator", None)
-        return _fate(getattr(step, "regressor", None) if inside is None else inside)
+        return _handling(getattr(step, "regressor", None) if inside is None else inside)
     return _of_tags(step)
 
 
-def _one_after_the_other(steps: list[Any]) -> Fate:
+def _one_after_the_other(steps: list[Any]) -> Handling:
     """Return what steps of a pipeline make of missing values, each given what the last one made."""
     mixed = False
     for step in steps:
-        fate = _fate(step)
-        if fate not in ("passes", "mixed"):  # columns that a mixed step passes may have none
-            return "" if mixed and fate == "refuses" else fate
-        mixed = mixed or fate == "mixed"
+        handling = _handling(step)
+        if handling not in ("passes", "mixed"):  # columns that a mixed step passes may have none
+            return "" if mixed and handling == "refuses" else handling
+        mixed = mixed or handling == "mixed"
     return "passes"
 
 
-def _side_by_side(transformers: list[Any]) -> Fate:
+def _side_by_side(transformers: list[Any]) -> Handling:
     """Return what all of some transformers of different columns make of missing values."""
-    fates = {_fate(transformer) for transformer in transformers}
-    if fates & {"refuses", ""}:  # its columns may have no missing value
+    handlings = {_handling(transformer) for transformer in transformers}
+    if handlings & {"refuses", ""}:  # its columns may have no missing value
         return ""
-    if fates & {"passes", "mixed"}:
-        return "mixed" if "fills" in fates else "passes"
+    if handlings & {"passes", "mixed"}:
+        return "mixed" if "fills" in handlings else "passes"
     return "fills"
 
 
-def _of_tags(step: Any) -> Fate:
+def _of_tags(step: Any) -> Handling:
     """Return what an estimator's tags say; unknown classes may only have inherited them."""
     name = type(step).__name__
     if not hasattr(step, "__sklearn_tags__") or name == "FunctionTransformer":

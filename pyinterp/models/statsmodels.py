@@ -21,7 +21,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import FormulaDesign
 from pyinterp.data.formula import parse
-from pyinterp.data.formula.coding import Terms
+from pyinterp.data.formula.coding import RightSide
 from pyinterp.data.formula.factors import column_factor
 from pyinterp.distributions import Gamma, Normal, Poisson
 from pyinterp.errors import OptionError, PredictionError, list_of
@@ -322,7 +322,7 @@ def _design(formula: str, trained: pd.DataFrame, scope: Mapping[str, Any]) -> Fo
     response = "y" + "_" * max(map(len, names))
     _, terms = parse(f"{response} ~ {formula.partition('~')[2]}", [*names, response], scope)
     offset = [(column_factor(name),) for name in names if name not in terms.variables]
-    terms = Terms(terms.intercept, (*terms.products, *offset))
+    terms = RightSide(terms.intercept, (*terms.products, *offset))
     design = FormulaDesign(terms, trained, scope, intercept=True)
     design.check_rows()
     return design

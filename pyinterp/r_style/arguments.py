@@ -215,7 +215,7 @@ def check_results(object: Interpretable) -> None:  # noqa: A002 - R's name
 def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
     """Return the variables of the rows that stand for R's training data."""
     check_results(object)
-    return object.analysis.problem.population.variables
+    return object.analysis.problem.sample.variables
 
 
 def names_or_all(

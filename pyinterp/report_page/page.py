@@ -93,7 +93,7 @@ def report(
     if title is not None:
         check_text("title", title)
     target_of(path)  # an error before the work
-    with_response = res.analysis.problem.population.y is not None
+    with_response = res.analysis.problem.sample.y is not None
     importance = res.pfi() if with_response else res.firm()
     order = [*map(str, importance.params.sort_values(ascending=False, kind="stable").index)]
     groups = res.analysis.problem.features

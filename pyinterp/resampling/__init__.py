@@ -24,5 +24,5 @@ A new plan is a file here with a subclass of `Splitting` that has ``split``.
 from pyinterp.resampling.fresh import FreshDraws
 from pyinterp.resampling.nested_bootstrap import NestedBootstrap
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, HalfSampling, Holdout, Subsampling
-from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Splitting, Units
+from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Split, Splitting, Units
 from pyinterp.resampling.splits import Splits, plan_of

@@ -12,7 +12,14 @@ from pyinterp.checks import check_count
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import Part, Reader, Resampling, Units, check_fraction, part_of
+from pyinterp.resampling.resampling import (
+    Reader,
+    RefitRows,
+    Resampling,
+    Units,
+    check_fraction,
+    part_of,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +72,8 @@ class FreshDraws(Resampling):
             )
 
     def parts(
-        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
-    ) -> Iterator[Part]:
+        self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
+    ) -> Iterator[RefitRows]:
         """Yield the rows of every refit: the first `fraction` train, the rest evaluate."""
         count = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
@@ -76,17 +83,17 @@ class FreshDraws(Resampling):
                 raise
             except Exception as error:
                 raise DataError(f"The `generator` of FreshDraws failed: {reason(error)}") from error
-            sample = _with_classes_of(population, read(drawn), k)
+            new = _with_classes_of(sample, read(drawn), k)
             # Row i of one draw is not row i of another: rows are numbered through.
-            sample = replace(sample, rows=np.arange(count, count + sample.nobs), index=None)
-            count += sample.nobs
-            rows, first = np.arange(sample.nobs), round(self.fraction * sample.nobs)
-            yield part_of(sample, rows[:first], rows[first:], of_row=rows, label=self.label)
+            new = replace(new, rows=np.arange(count, count + new.nobs), index=None)
+            count += new.nobs
+            rows, first = np.arange(new.nobs), round(self.fraction * new.nobs)
+            yield part_of(new, rows[:first], rows[first:], of_row=rows, label=self.label)
 
 
-def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
-    """Return fresh rows with the response as positions in the population's classes."""
-    ours, theirs = population.response, fresh.response
+def _with_classes_of(sample: Sample, fresh: Sample, k: int) -> Sample:
+    """Return fresh rows with the response as positions in the sample's classes."""
+    ours, theirs = sample.response, fresh.response
     if ours is None or theirs is None or fresh.y is None or ours.classes == theirs.classes:
         return fresh
     place = {label: j for j, label in enumerate(ours.classes or ())}

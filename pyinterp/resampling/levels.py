@@ -11,25 +11,25 @@ import pandas as pd
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import list_of, quote
-from pyinterp.resampling.resampling import Part, Resampling
+from pyinterp.resampling.resampling import RefitRows, Resampling
 
 Unseen: TypeAlias = list[tuple[int, str, list[Any]]]  # number of a part, variable, its levels
 
 
-def unseen_among(parts: Mapping[int, Part], design: Design, population: Sample | None) -> Unseen:
+def unseen_among(parts: Mapping[int, RefitRows], design: Design, sample: Sample | None) -> Unseen:
     """Return the unseen levels of every part that has some; a missing value is none.
 
     Levels of a population that all parts share are coded once.
     """
-    every = {} if population is None else design.categories(population.variables)
+    every = {} if sample is None else design.categories(sample.variables)
     unseen: Unseen = []
-    if population is not None and not every:
+    if sample is not None and not every:
         return unseen
 
-    def levels(sample: Sample) -> Mapping[str, pd.Categorical]:
-        if population is None:
-            return design.categories(sample.variables)
-        where = np.searchsorted(population.rows, sample.rows)
+    def levels(some: Sample) -> Mapping[str, pd.Categorical]:
+        if sample is None:
+            return design.categories(some.variables)
+        where = np.searchsorted(sample.rows, some.rows)
         return {name: factor.take(where) for name, factor in every.items()}
 
     for k, part in parts.items():

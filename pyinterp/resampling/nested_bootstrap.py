@@ -32,7 +32,8 @@ class NestedBootstrap(Splitting):
     splits : int
         Number k of splits of each sample into rows that train and rows that evaluate.
     fraction : float
-        Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws.
+        Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws;
+        by default 0.67, as Khan et al. train on two thirds.
     split_by : {"row", "copy"}
         "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
         "copy" is the algorithm as printed, which splits the n draws. A share 1 - exp(-fraction) of

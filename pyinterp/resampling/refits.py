@@ -39,7 +39,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Unseen, in_words, unseen_among
 from pyinterp.resampling.proof import Answers, digest_of, prove
-from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
+from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Units, some_rows
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -134,7 +134,7 @@ class RefitOptions:
 def refit(
     estimator: Any,
     design: Design,
-    population: Sample,
+    sample: Sample,
     *,
     plan: Resampling,
     units: Units,
@@ -162,16 +162,16 @@ def refit(
     OptionError
         If the checkpoint keeps refits of another call.
     """
-    parts = list(plan.parts(population, units, seeds.stream("splits"), read))
+    parts = list(plan.parts(sample, units, seeds.stream("splits"), read))
     if options.max_evaluation_rows is not None:
         rng = seeds.stream("splits", name="evaluation rows")
         parts = some_rows(parts, options.max_evaluation_rows, rng)
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
-    work = _Work(estimator, design, population, every, plan, seeds, options, finish)
+    work = _Work(estimator, design, sample, every, plan, seeds, options, finish)
     done: dict[int, Predictor | Remains] = {}
     if checkpoint is not None:
-        samples = (sample for part in parts for sample in part[:2])
+        samples = (rows for part in parts for rows in part[:2])
         rows = digest_of(samples, positions=plan.shares_data)
         facts, call = begin()
         checkpoint.begin({**facts, "rows": rows}, call)
@@ -220,8 +220,8 @@ class _Work:
 
     estimator: Any
     design: Design
-    population: Sample
-    parts: Mapping[int, Part]
+    sample: Sample
+    parts: Mapping[int, RefitRows]
     plan: Resampling
     seeds: Seeds
     options: RefitOptions
@@ -233,9 +233,9 @@ class _Work:
         """Levels of evaluation rows that a part's training rows lack."""
         if self.options.unseen_levels == "allow":
             return []
-        population = self.population if self.plan.shares_data else None
+        sample = self.sample if self.plan.shares_data else None
         try:
-            return unseen_among(self.parts, self.design, population)
+            return unseen_among(self.parts, self.design, sample)
         except DesignError:  # fresh rows have a level that no row at hand has: their refit says so
             return []
 
@@ -428,7 +428,7 @@ def outcome_of(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int
 def _finish(
     finish: Callable[[Refit], Remains],
     design: Design,
-    part: Part,
+    part: RefitRows,
     job: Callable[[], tuple[int, Predictor | Exception]],
 ) -> tuple[int, Remains | Exception]:
     """Return the outcome of a training, or what follows it; errors of that are no outcome."""

@@ -46,7 +46,7 @@ class Group(NamedTuple):
     number: int
 
 
-class Part(NamedTuple):
+class RefitRows(NamedTuple):
     """One refit's rows, with the numbers of distinct rows or clusters of the plan.
 
     The evaluation rows are those in a simple random sample, a `share` of all (`some_rows`).
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     group: Group | None = None
     share: float = 1.0
 
-    def keep(self, rows: IntArray, share: float) -> Part:
+    def keep(self, rows: IntArray, share: float) -> RefitRows:
         """Return the part with those of its evaluation rows that are among `rows`, a `share`."""
         kept = np.flatnonzero(np.isin(self.evaluation.rows, rows))
         return self._replace(evaluation=self.evaluation.some(kept), share=share)
@@ -181,7 +181,7 @@ class Resampling(ABC):
             return ""
         return self.study + " of clusters" * (self.cluster is not None)
 
-    def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
+    def on(self, sample: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them.
 
         Examples
@@ -208,13 +208,13 @@ class Resampling(ABC):
 
     @abstractmethod
     def parts(
-        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
-    ) -> Iterator[Part]:
+        self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
+    ) -> Iterator[RefitRows]:
         """Yield every refit's training and evaluation rows.
 
         Parameters
         ----------
-        population : Sample
+        sample : Sample
             All rows.
         units : Units
             The units of resampling.
@@ -260,8 +260,8 @@ class Splitting(Resampling):
     """
 
     def parts(
-        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
-    ) -> Iterator[Part]:
+        self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
+    ) -> Iterator[RefitRows]:
         """Yield every refit's training and evaluation rows.
 
         Examples
@@ -275,8 +275,8 @@ class Splitting(Resampling):
         >>> part.train, part.evaluation
         (<Sample: 279 rows, 1 variables>, <Sample: 163 rows, 1 variables>)
         """
-        categorical = population.response is not None and population.response.classes is not None
-        classes = population.y if categorical else None
+        categorical = sample.response is not None and sample.response.classes is not None
+        classes = sample.y if categorical else None
         splits = list(self.split(units, rng, classes))
         if len(splits) != self.number:  # else tables would speak of refits that failed
             raise OptionError(
@@ -285,7 +285,7 @@ class Splitting(Resampling):
             )
         for train, evaluation, group in splits:
             sides = units.rows(train), units.rows(evaluation)
-            yield part_of(population, *sides, of_row=units.of_row, label=self.label, group=group)
+            yield part_of(sample, *sides, of_row=units.of_row, label=self.label, group=group)
 
     @abstractmethod
     def split(
@@ -343,7 +343,7 @@ def part_of(
     of_row: IntArray,
     label: str,
     group: Group | None = None,
-) -> Part:
+) -> RefitRows:
     """Return the part with these rows; `DataError` unless both sides have two distinct ones."""
     trains, evaluates = len(np.unique(train)), len(np.unique(evaluation))
     if trains < 2 or evaluates < 2:
@@ -351,7 +351,7 @@ def part_of(
             "Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
             f"{label} of {sample.nobs} rows gave {trains} and {evaluates}."
         )
-    return Part(
+    return RefitRows(
         sample.some(train),
         sample.some(evaluation),
         n_train=len(np.unique(of_row[train])),
@@ -360,7 +360,7 @@ def part_of(
     )
 
 
-def some_rows(parts: Sequence[Part], most: int, rng: np.random.Generator) -> list[Part]:
+def some_rows(parts: Sequence[RefitRows], most: int, rng: np.random.Generator) -> list[RefitRows]:
     r"""Return the parts with evaluation rows from one simple random sample of at most `most` rows.
 
     All refits share the sample, so that it is as if the data had no other rows to evaluate. A

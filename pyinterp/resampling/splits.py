@@ -15,7 +15,7 @@ from pyinterp._typing import IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import By, Part, Reader, Resampling, Split, Units, part_of
+from pyinterp.resampling.resampling import By, Reader, RefitRows, Resampling, Split, Units, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Splits(Resampling):
         name = f"{type(self.splits).__name__}, " if _is_splitter(self.splits) else ""
         return f"{name}{self.number} splits"
 
-    def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
+    def on(self, sample: Sample, units: Units, rng: np.random.Generator) -> Splits:
         """Return the plan with its splits drawn and checked.
 
         Examples
@@ -101,9 +101,9 @@ class Splits(Resampling):
         """
         if _is_splitter(self.splits):
             groups = None if self.cluster is None else units.of_row
-            splits = _draw(self.splits, population, groups, rng)
+            splits = _draw(self.splits, sample, groups, rng)
         else:
-            splits = [_read(pair, k, population.nobs) for k, pair in enumerate(self.splits, 1)]
+            splits = [_read(pair, k, sample.nobs) for k, pair in enumerate(self.splits, 1)]
         if len(splits) < 2:
             raise OptionError(
                 f"There must be at least 2 splits, but {quote(self.splits)} gives {len(splits)}; "
@@ -111,7 +111,7 @@ class Splits(Resampling):
             )
         seen: dict[tuple[bytes, bytes], int] = {}
         for k, split in enumerate(splits, 1):
-            _check(split, k, population.nobs, units)
+            _check(split, k, sample.nobs, units)
             key = np.sort(split.train).tobytes(), np.sort(split.evaluation).tobytes()
             if key in seen:
                 raise OptionError(
@@ -125,8 +125,8 @@ class Splits(Resampling):
         return new
 
     def parts(
-        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
-    ) -> Iterator[Part]:
+        self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
+    ) -> Iterator[RefitRows]:
         """Yield every refit's training and evaluation rows.
 
         Examples
@@ -140,9 +140,9 @@ class Splits(Resampling):
         >>> next(plan.parts(rows, units, np.random.default_rng(1), None)).train
         <Sample: 353 rows, 1 variables>
         """
-        plan = self if self._splits else self.on(population, units, rng)
+        plan = self if self._splits else self.on(sample, units, rng)
         for train, evaluation, _ in plan._splits:
-            yield part_of(population, train, evaluation, of_row=units.of_row, label=plan.label)
+            yield part_of(sample, train, evaluation, of_row=units.of_row, label=plan.label)
 
 
 def plan_of(resampling: object) -> object:
@@ -177,7 +177,7 @@ def _note(splits: Sequence[Split]) -> str:
 
 
 def _draw(
-    splitter: Any, population: Sample, groups: IntArray | None, rng: np.random.Generator
+    splitter: Any, sample: Sample, groups: IntArray | None, rng: np.random.Generator
 ) -> list[Split]:
     """Return the splits of a splitter of scikit-learn."""
     splitter = copy.copy(splitter)
@@ -188,13 +188,13 @@ def _draw(
         with warnings.catch_warnings():
             # Splitters that ignore clusters are refused if they split one.
             warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
-            pairs = list(splitter.split(population.variables, population.y, groups))
+            pairs = list(splitter.split(sample.variables, sample.y, groups))
     except Exception as error:
         lacks_groups = groups is None and "group" in str(error).lower()
         hint = " Its groups are `pi.Splits(splitter, cluster=...)`." if lacks_groups else ""
         why = reason(error).rstrip(".")
         raise OptionError(
-            f"{type(splitter).__name__} can't split the {population.nobs} rows: {why}.{hint}"
+            f"{type(splitter).__name__} can't split the {sample.nobs} rows: {why}.{hint}"
         ) from error
     return [Split(np.asarray(train, np.intp), np.asarray(test, np.intp)) for train, test in pairs]
 

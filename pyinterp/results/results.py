@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 )
-PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
+Geom: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 RANK_DRAWS = 100_000
 LONGEST_SUM = 50  # characters of a contrast's name
@@ -902,7 +902,7 @@ class EstimandResults(TableOfEstimands):
         self,
         alpha: float = 0.05,
         *,
-        kind: PlotKind = "auto",
+        geom: Geom = "auto",
         sort: bool = True,
         top: int | None = None,
         color: str | None = None,
@@ -921,7 +921,7 @@ class EstimandResults(TableOfEstimands):
         ----------
         alpha : float
             Significance level of the intervals.
-        kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
+        geom : {"auto", "dots", "bars", "forest", "curves", "tiles"}
             Of one value per feature: "dots", "bars", which begin at the null value, or "forest",
             which has numbers after the dots, and groups below each other. Of a number and a
             category: "curves" or "tiles". "auto" is described above.
@@ -943,7 +943,7 @@ class EstimandResults(TableOfEstimands):
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
         TableOptions(alpha, sort, top)
-        check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
+        check_choice("geom", geom, ("auto", *plots.geoms_of(self)))
         if top is not None and self.estimand.terms.axes:
             raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
         has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
@@ -957,7 +957,7 @@ class EstimandResults(TableOfEstimands):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, color=color)
+        return plots.plot(self, alpha=alpha, geom=geom, sort=sort, top=top, color=color)
 
     @cached_property
     def _index(self) -> pd.Index:

@@ -350,14 +350,14 @@ def _for_csv(text: str) -> str:
 def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:
     """Return the rows of a header: two short facts each, or one that is long or explains."""
     rows: list[tuple[Fact, ...]] = []
-    room = False  # to the right of the last fact
+    space = False  # to the right of the last fact
     for fact in facts:
         long = fact[0] in ALONE or len(fact[1]) > LONG
-        if room and not long:
+        if space and not long:
             rows[-1] = (*rows[-1], fact)
         else:
             rows.append((fact,))
-        room = not (room or long)
+        space = not (space or long)
     rows += zip(legend)
     return rows
 
@@ -368,9 +368,9 @@ def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[st
     pairs = [(row[0][1], *row[1]) for row in rows if len(row) == 2]
     columns = zip(("", "", ""), *pairs, strict=True)
     value, other, last = (max(map(len, texts)) for texts in columns)
-    room = width - (name + value + other + last + 2 + len(GAP))
-    width = max(width, width - room)
-    value += max(0, room // 2)
+    space = width - (name + value + other + last + 2 + len(GAP))
+    width = max(width, width - space)
+    value += max(0, space // 2)
     lines: list[str] = []
     for row in rows:
         one, text = row[0]
@@ -378,8 +378,8 @@ def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[st
             two, more = row[1]
             lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
             continue
-        room = width - name - 1
-        wrapper = textwrap.TextWrapper(room, break_long_words=False, break_on_hyphens=False)
+        space = width - name - 1
+        wrapper = textwrap.TextWrapper(space, break_long_words=False, break_on_hyphens=False)
         if one == "Learner:":
             wrapper.wordsep_simple_re = BREAKS
         for part in wrapper.wrap(text) or [""]:

@@ -56,7 +56,7 @@ class Categorical(Sampler):
     def __post_init__(self) -> None:
         copy_estimator(self, "classifier", _has_probabilities)
 
-    def check(self, target: Target, population: pd.DataFrame) -> None:
+    def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Raise ``OptionError`` unless the feature is one variable with few levels.
 
         Examples
@@ -70,9 +70,9 @@ class Categorical(Sampler):
                 'use `sampler="subgroup"`.'
             )
         (name,) = target.variables
-        levels = population[name].nunique()
+        levels = sample[name].nunique()
         if levels > MOST_LEVELS:
-            what = "is a number with" if not is_category(population[name]) else "has"
+            what = "is a number with" if not is_category(sample[name]) else "has"
             raise OptionError(
                 f"Levels can be drawn if there are at most {MOST_LEVELS}, but `{name}` {what} "
                 f'{levels}; use `sampler="residual"` for numbers, or merge levels.'
@@ -100,7 +100,7 @@ def _has_probabilities(estimator: Any) -> bool:
 class _CategoricalDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, estimator: Any) -> None:
         name = data.target.columns[0]
-        column = data.population[name]
+        column = data.sample[name]
         first = column.drop_duplicates()  # of the data's type
         order = [first.tolist().index(level) for level in levels_of(column)]
         self._frame = first.iloc[order].reset_index(drop=True).to_frame()

@@ -34,7 +34,7 @@ SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
 }
 
 
-def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame) -> Sampler:
+def choose_sampler(choice: SamplerLike, target: Target, sample: pd.DataFrame) -> Sampler:
     """Return the sampler of a feature; raise `OptionError` if it can't draw the feature.
 
     "conditional" is "residual" for numbers and groups of them. It is "categorical" for categories
@@ -43,9 +43,9 @@ def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame
     check_sampler(choice)
     sampler = choice.get(target.name, "conditional") if isinstance(choice, Mapping) else choice
     if isinstance(sampler, str):
-        name = _suitable(target, population) if sampler == "conditional" else sampler
+        name = _suitable(target, sample) if sampler == "conditional" else sampler
         sampler = SAMPLERS[name]()
-    sampler.check(target, population)
+    sampler.check(target, sample)
     return sampler
 
 
@@ -99,9 +99,9 @@ def check_sampler(sampler: object) -> None:
             )
 
 
-def _suitable(target: Target, population: pd.DataFrame) -> str:
+def _suitable(target: Target, sample: pd.DataFrame) -> str:
     """Return the name of the sampler that "conditional" stands for."""
-    columns = [population[name] for name in target.variables]
+    columns = [sample[name] for name in target.variables]
     if target.discrete or any(map(is_category, columns)):
         return "subgroup" if len(columns) > 1 else "categorical"
     if len(columns) > 1:

@@ -30,23 +30,23 @@ def levels_of(column: pd.Series[Any]) -> list[Any]:
 
 
 def encode(
-    frame: pd.DataFrame, population: pd.DataFrame, codes: frozenset[str] = frozenset()
+    frame: pd.DataFrame, sample: pd.DataFrame, codes: frozenset[str] = frozenset()
 ) -> FloatArray:
-    """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
-    return np.concatenate(list(by_column(frame, population, codes).values()), axis=1)
+    """Return numbers, and an indicator for each level that occurs in `sample`, (n, p)."""
+    return np.concatenate(list(by_column(frame, sample, codes).values()), axis=1)
 
 
 def by_column(
-    frame: pd.DataFrame, population: pd.DataFrame, codes: frozenset[str] = frozenset()
+    frame: pd.DataFrame, sample: pd.DataFrame, codes: frozenset[str] = frozenset()
 ) -> dict[str, FloatArray]:
-    """Return numbers, or an indicator for each level that occurs in `population`, by column.
+    """Return numbers, or an indicator for each level that occurs in `sample`, by column.
 
     Numbers in `codes` are codes of levels.
     """
     parts: dict[str, FloatArray] = {}
     for name, column in frame.items():
         if is_category(column) or name in codes:
-            levels = np.array(levels_of(population[str(name)]), dtype=object)
+            levels = np.array(levels_of(sample[str(name)]), dtype=object)
             same = column.to_numpy(dtype=object)[:, None] == levels
             parts[str(name)] = same.astype(np.float64)
         else:

@@ -53,7 +53,7 @@ class Knockoff(Sampler):
 
     __repr__ = call_form
 
-    def check(self, target: Target, population: pd.DataFrame) -> None:
+    def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Raise ``OptionError`` unless all are numbers, which do not determine the feature.
 
         Examples
@@ -61,7 +61,7 @@ class Knockoff(Sampler):
         >>> from pyinterp.samplers.sampler import Target
         >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
         """
-        if fault := _fault(target, population):
+        if fault := _fault(target, sample):
             raise OptionError(f'Gaussian knockoffs need {fault}; use `sampler="conditional"`.')
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
@@ -113,14 +113,14 @@ class _KnockoffDistribution(ConditionalDistribution):
             yield Draws(rows, frame, np.arange(len(rows) * k).reshape(len(rows), k))
 
 
-def _fault(target: Target, population: pd.DataFrame) -> str:
+def _fault(target: Target, sample: pd.DataFrame) -> str:
     """Return what the feature or another variable lacks, in words."""
-    for name, column in population.items():
+    for name, column in sample.items():
         if column.isna().any():
             return f'all variables in every row (`missing="drop"`), but `{name}` is missing in some'
         if is_category(column) or (target.discrete and name in target.variables):
             return f"numbers only, but `{name}` is a category"
-    names, numbers = np.array(population.columns), population.to_numpy(dtype=np.float64)
+    names, numbers = np.array(sample.columns), sample.to_numpy(dtype=np.float64)
     columns, *_ = _standardize(numbers, numbers)
     values, vectors = np.linalg.eigh(matrix := columns.T @ columns / len(columns))
     null = vectors[:, values <= NONE]  # weights of sums that do not vary

@@ -65,7 +65,7 @@ class Residual(Sampler):
         check_flag("within_range", self.within_range)
         copy_estimator(self, "regressor", is_regressor)
 
-    def check(self, target: Target, population: pd.DataFrame) -> None:
+    def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Raise ``OptionError`` unless the feature's variables are numbers.
 
         Examples
@@ -74,7 +74,7 @@ class Residual(Sampler):
         >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
         """
         for name in target.variables:
-            if is_category(population[name]) or target.discrete:
+            if is_category(sample[name]) or target.discrete:
                 raise OptionError(
                     f"Residuals are exchanged between numbers, but `{name}` is a category; use "
                     f'`sampler={{"{target.name}": "categorical"}}`, or "subgroup" for groups.'
@@ -119,7 +119,7 @@ class _ResidualDistribution(ConditionalDistribution):
         self._center, self._residuals = center, values - center
         self._range: Any = -np.inf, np.inf
         if within_range:
-            every = data.population.to_numpy(dtype=np.float64)
+            every = data.sample.to_numpy(dtype=np.float64)
             self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self._columns, self.size = _index(data.variables), len(center) - 1
         self._weights, units = data.weights, values.std(axis=0)

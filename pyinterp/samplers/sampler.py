@@ -132,7 +132,7 @@ class Covariates:
     evaluation : Sample
     train : Sample or None
         Training rows, repeats included; None if they are not known.
-    population : Sample
+    sample : Sample
         All rows, for the levels of categories and the choice of learners.
     codes : frozenset of str
         Numbers that are codes of categories.
@@ -140,7 +140,7 @@ class Covariates:
 
     evaluation: Sample
     train: Sample | None
-    population: Sample
+    sample: Sample
     codes: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -148,18 +148,18 @@ class Covariates:
             self.train = self.train.take(np.unique(self.train.rows, return_index=True)[1])
         self._numbers = dict[int, FloatArray]()
         self._coefficients = dict[bool, tuple[FloatArray, FloatArray] | None]()
-        for sample in filter(None, (self.evaluation, self.train)):
-            parts = by_column(sample.variables, self.population.variables, self.codes)
+        for rows in filter(None, (self.evaluation, self.train)):
+            parts = by_column(rows.variables, self.sample.variables, self.codes)
             ends = np.cumsum([0, *(part.shape[1] for part in parts.values())])
             self._places = dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True))
-            self._numbers[id(sample)] = np.concatenate([*parts.values()], axis=1)
+            self._numbers[id(rows)] = np.concatenate([*parts.values()], axis=1)
 
-    def others(self, sample: Sample, names: Sequence[str], with_response: bool) -> FloatArray:
+    def others(self, rows: Sample, names: Sequence[str], with_response: bool) -> FloatArray:
         """Return all variables but some, and the response if so asked, shape (n, p)."""
-        numbers = self._numbers[id(sample)]
+        numbers = self._numbers[id(rows)]
         if names:
             numbers = np.delete(numbers, np.r_[tuple(self._places[name] for name in names)], axis=1)
-        return np.column_stack([numbers, _response(sample)]) if with_response else numbers
+        return np.column_stack([numbers, _response(rows)]) if with_response else numbers
 
     def numbers(self, names: Sequence[str]) -> FloatArray:
         """Return numeric variables of the evaluation rows, shape (n, number of names)."""
@@ -197,6 +197,7 @@ class LearningRows:
     with_response : bool
         Whether the response is one of the other variables.
     seed : int
+        Of the folds; 0 by default, as a distribution has to be the same when learned again.
     folds : int
         Of the cross-validation if training rows are not known.
 
@@ -210,7 +211,7 @@ class LearningRows:
     >>> case = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0]
     >>> from pyinterp.samplers import LearningRows
     >>> from pyinterp.samplers.sampler import Covariates
-    >>> covariates = Covariates(case.sample, case.train, case.population)
+    >>> covariates = Covariates(case.evaluation, case.train, case.sample)
     >>> rows = LearningRows(("bmi",), covariates)
     >>> rows
     <LearningRows: bmi, 133 rows>
@@ -250,9 +251,9 @@ class LearningRows:
         return train.variables[list(self.variables)], others, train.weights
 
     @cached_property
-    def population(self) -> pd.DataFrame:
+    def sample(self) -> pd.DataFrame:
         """The feature's variables in all rows, for their levels only."""
-        return self.covariates.population.variables[list(self.variables)]
+        return self.covariates.sample.variables[list(self.variables)]
 
     def choose(self, kind: Any, learn: Callable[[LearningRows, Any], Any]) -> Any:
         """Return a learner of a kind: without trees, unless these predict all rows better.
@@ -273,13 +274,13 @@ class LearningRows:
         >>> rows.choose(Kind, lambda every, learner: Law(np.full(442, 2.0 - learner.trees)))
         Kind(trees=True)
         """
-        population, codes = self.covariates.population, self.covariates.codes
-        key = population.digest, self.variables, self.with_response, codes, kind
+        sample, codes = self.covariates.sample, self.covariates.codes
+        key = sample.digest, self.variables, self.with_response, codes, kind
         if not (choices := _CHOICES.setdefault(key, [])):
-            whole = Covariates(population, None, population, codes)
+            whole = Covariates(sample, None, sample, codes)
             every = replace(self, covariates=whole, seed=0, folds=TRIAL_FOLDS)
             linear, both = (learn(every, kind(trees=trees)).errors for trees in (False, True))
-            gain = (linear - both) * (1.0 if population.weights is None else population.weights)
+            gain = (linear - both) * (1.0 if sample.weights is None else sample.weights)
             choices.append(bool(gain.mean() > gain.std() / np.sqrt(len(gain))))
         return kind(trees=choices[0])
 
@@ -321,13 +322,13 @@ class LearningRows:
         return about(self, list_of(self.variables), f"{len(self.others)} rows")
 
 
-def _response(sample: Sample) -> FloatArray:
+def _response(rows: Sample) -> FloatArray:
     """Return the response, of classes an indicator of each, shape (n, 1) or (n, classes)."""
-    if sample.y is None or sample.response is None:
+    if rows.y is None or rows.response is None:
         raise OptionError("The response is needed: pass `y` to FittedModel.")
-    if sample.response.classes is None:
-        return sample.y[:, None]
-    return np.asarray(sample.y[:, None] == np.arange(len(sample.response.classes)), np.float64)
+    if rows.response.classes is None:
+        return rows.y[:, None]
+    return np.asarray(rows.y[:, None] == np.arange(len(rows.response.classes)), np.float64)
 
 
 class ConditionalDistribution(ABC):
@@ -442,7 +443,7 @@ class Sampler(ABC):
     ...         yield Draws(np.arange(n), frame, np.arange(n * k).reshape(n, k))
     >>> class Uniformly(Sampler):
     ...     label = "uniform values"
-    ...     def check(self, target, population):
+    ...     def check(self, target, sample):
     ...         pass
     ...     def learn(self, data):
     ...         return Uniform(data.target)
@@ -458,7 +459,7 @@ class Sampler(ABC):
     takes_weights: bool = False
 
     @abstractmethod
-    def check(self, target: Target, population: pd.DataFrame) -> None:
+    def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Raise ``OptionError`` if the feature can't be drawn in this way.
 
         Examples

@@ -63,7 +63,7 @@ class Subgroup(Sampler):
         if self.depth is not None:
             check_count("depth", self.depth)
 
-    def check(self, target: Target, population: pd.DataFrame) -> None:
+    def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Accept every feature.
 
         Examples
@@ -87,9 +87,9 @@ class Subgroup(Sampler):
 class _SubgroupDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, sampler: Subgroup) -> None:
         codes = data.covariates.codes
-        scale = encode(data.population, data.population, codes).std(axis=0)
+        scale = encode(data.sample, data.sample, codes).std(axis=0)
         scale[scale == 0] = 1.0
-        numbers = encode(data.target, data.population, codes)
+        numbers = encode(data.target, data.sample, codes)
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
@@ -99,7 +99,7 @@ class _SubgroupDistribution(ConditionalDistribution):
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
             ).fit(
                 _not_empty((others - low) / unit),
-                encode(target, data.population, codes) / scale,
+                encode(target, data.sample, codes) / scale,
                 weights,
             )
             number = next(trees)

@@ -272,14 +272,14 @@ def certify(
         1 - alpha is the nominal coverage.
     seed : int
         The same seed gives the same numbers, for any `n_jobs`, and the same data sets to all
-        tables of the same refits.
+        tables of the same refits; 0 by default, as the same call goes on with `file`.
     n_jobs : int, optional
         Jobs over data sets, by joblib.
     file : path, optional
         Keeps the counts, data set by data set: after Ctrl-C the same call goes on, and
         `data_sets` may be raised later.
     progress : bool or "log"
-        As in `Learner.fit`. The time that all of it takes is told first.
+        As in `Learner.fit`, and by default True too. The time that all of it takes is told first.
 
     Returns
     -------
@@ -314,7 +314,7 @@ def certify(
     words = repr((results.model, estimand.description, table.exog_names, options))
     names = names_of(null, "null")
     if names:
-        known = map(str, results.model.population.variables)
+        known = map(str, results.model.sample.variables)
         check_names(names, known, kind="variable", argument="null")
     copy = replace(copy_of(results.analysis), null=tuple(names))
     # By the name a file tells its data, and words, from others.

@@ -121,6 +121,7 @@ class CoverageStudy:
     block : int
         Repetitions per checkpoint.
     seed : int
+        1 by default, as a file goes on only with the same data sets.
 
     Examples
     --------
@@ -298,7 +299,7 @@ class CoverageStudy:
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
         progress : bool or "log"
-            Show a progress bar, or write lines to a log, as ``Learner.fit`` does.
+            Show a progress bar, or write lines to a log; by default True, as in `Learner.fit`.
 
         Raises
         ------

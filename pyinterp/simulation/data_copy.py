@@ -71,22 +71,22 @@ def copy_of(analysis: Analysis) -> DataCopy:
     OptionError
         If the learner predicts neither numbers nor probabilities.
     """
-    population, predictor = analysis.problem.population, analysis.problem.predictor
-    y, response = population.y, population.response
+    sample, predictor = analysis.problem.sample, analysis.problem.predictor
+    y, response = sample.y, sample.response
     if predictor.kind not in ("mean", "probability") or y is None or response is None:
         raise OptionError(
             "A copy draws responses around predicted numbers, or from predicted probabilities, but "
             f"{learner_name(predictor.estimator)} predicts neither; use a learner that does."
         )
-    total = np.zeros((population.nobs, len(response.classes or "1")))
-    count = np.zeros((population.nobs, 1))
+    total = np.zeros((sample.nobs, len(response.classes or "1")))
+    count = np.zeros((sample.nobs, 1))
     for refit, case in zip(analysis.refits, analysis.cases, strict=True):
-        at = np.searchsorted(population.rows, refit.evaluation.rows)
+        at = np.searchsorted(sample.rows, refit.evaluation.rows)
         total[at] += case.whatif.factual.reshape(len(at), -1)
         count[at] += 1
     kept = np.flatnonzero(count)  # few refits may never reach a row
     y, predicted = y[kept], total[kept] / count[kept]
-    rows = population.variables.take(kept).reset_index(drop=True)
+    rows = sample.variables.take(kept).reset_index(drop=True)
     number = response.classes is None
     means = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
     # Last bits depend on the processor, and would decide between equal splits of a tree: eleven

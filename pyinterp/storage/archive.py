@@ -21,15 +21,15 @@ import numpy.typing as npt
 
 from pyinterp import __version__
 from pyinterp.errors import FileError, OptionError, quote, reason
+from pyinterp.storage.codecs import CODECS
 from pyinterp.storage.files import place_of, whole_file
-from pyinterp.storage.forms import FORMS
 
 Value = TypeVar("Value")
 Tree: TypeAlias = Any  # what JSON holds
 Array: TypeAlias = npt.NDArray[Any]
 Arrays: TypeAlias = dict[bytes, tuple[str, Array]]  # by digest: the fields that lead to the first
 
-FORMAT, SCHEMA = "pyinterp", 3
+FORMAT, SCHEMA = "pyinterp", 4
 MANIFEST, SUFFIX = "manifest.json", ".npy"
 CLASS, ARRAY = "class", "array"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
@@ -113,9 +113,9 @@ def _tree(value: Any, name: str, arrays: Arrays) -> Tree:
         return {ARRAY: _name(value, name, arrays)}
     if kind in (list, tuple, set, frozenset) or isinstance(value, Mapping):
         return _several(value, name, arrays)
-    for tag, form in FORMS.items():
-        if isinstance(value, form.types):
-            return {tag: _tree(form.parts(value), name, arrays)}
+    for tag, codec in CODECS.items():
+        if isinstance(value, codec.types):
+            return {tag: _tree(codec.parts(value), name, arrays)}
     if _is_record(kind):
         parts = {p: _tree(each, f"{name}/{p}", arrays) for p, each in _state_of(value).items()}
         return {CLASS: kind.__name__, **parts}
@@ -183,7 +183,7 @@ def _value(tree: Tree, array: Callable[[str], Array]) -> Any:
     if tag == ARRAY:
         return array(parts)
     if tag != CLASS:
-        return FORMS[tag].value(*(_value(part, array) for part in parts))
+        return CODECS[tag].value(*(_value(part, array) for part in parts))
     state = {name: _value(part, array) for name, part in tree.items() if name != CLASS}
     for kind in records():
         if kind.__name__ == parts and _takes(kind, state):

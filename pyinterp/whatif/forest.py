@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Levels, TreeNodes
-from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
+from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
 # The first fields of `Trees`, with the values of leaves in units of 1; and their types in `Trees`,
@@ -58,7 +58,7 @@ class Forest:
         """Return predictions from sums over trees, shape (..., outputs)."""
         return self.link(self.base + self.scale * sums)
 
-    def splits(self, rows: FloatArray) -> Splits:
+    def splits(self, rows: FloatArray) -> TreeSplits:
         """Return one split of all that part the rows, shape (n, columns), in the same way."""
         trees, columns = self.trees, rows.shape[1]
         of = np.full(len(trees.column), LEAF, np.int32)
@@ -81,7 +81,7 @@ class Forest:
                 (np.zeros(len(others)), trees.missing_left[others], trees.category[others])
             )
         threshold, missing_left, category = map(np.concatenate, zip(*parts, strict=True))
-        return Splits(
+        return TreeSplits(
             of=of,
             first=first,
             categorical=categorical,

@@ -18,7 +18,7 @@ from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs
 from pyinterp.whatif.read_forest import read_forest
-from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, group_bits
+from pyinterp.whatif.walks.bits import GROUP, LEAF, Trees, TreeSplits, add_up, group_bits
 from pyinterp.whatif.walks.cross import (
     BOTH_ENTROPIES,
     ENTROPY,
@@ -215,7 +215,7 @@ class TreesWhatIf(ExactWhatIf):
         return self.model.trees
 
     @cached_property
-    def splits(self) -> Splits:
+    def splits(self) -> TreeSplits:
         """The splits that part the rows differently."""
         return self.model.splits(self.inputs.rows)
 

@@ -210,7 +210,7 @@ def all_estimands(other: Any, step: Any = None) -> dict[str, Ask]:
     pairs = [("x1", "x2"), ("x1", "x3")]
     some: dict[str, Ask] = {
         "H": partial(R.h_statistic, features=["x1", "x2"]),
-        "vint": partial(R.vint, pairs=pairs, grid=dict.fromkeys(FEATURES, GRID[::2])),
+        "vint": partial(R.vint, features=pairs, grid=dict.fromkeys(FEATURES, GRID[::2])),
     }
     if step is None:  # an additive model has no interactions
         some = {"PFI R2": pfi(metric="r2")}

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from pyinterp.inference.half_sample.constants import MARGIN
-from pyinterp.inference.half_sample.half_fits import SIZES
+from pyinterp.inference.half_sample.half_refits import SIZES
 from pyinterp.inference.half_sample.square import error_at_zero, limits
 
 LEVELS = (0.8, 0.9, 0.95)

@@ -29,9 +29,9 @@ from worlds import WORLDS, Estimator, World, replaced
 
 import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference.half_sample.half_fits import (
+from pyinterp.inference.half_sample.half_refits import (
     MIXTURES,
-    HalfFits,
+    HalfRefits,
     share_in_mean,
     signal_and_spread,
 )
@@ -85,8 +85,8 @@ def measure(
             mixtures.append((group.number, model.predict(mixed)))
     halves = np.array([one.group is not None for one in refits])
     found = np.array(signals)
-    fits = HalfFits(found[~halves], found[halves], share_in_mean(mixtures))
-    replicates = Replicates.of(tuple(refits), correction=0, no_effect=0.0, half_fits=(fits,))
+    fits = HalfRefits(found[~halves], found[halves], share_in_mean(mixtures))
+    replicates = Replicates.of(tuple(refits), correction=0, no_effect=0.0, half_refits=(fits,))
     parts = variance_parts(replicates)
     values = (
         replicates.per_refit.mean(axis=0),

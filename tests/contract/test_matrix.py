@@ -161,7 +161,7 @@ def learner(name, response):
 
 def assert_contributions_mean_to_values(results):
     """What variances count on. Of several refits deviations are summed, which leaves 0."""
-    measured, evaluations = results.replicates.tally, results.replicates.evaluations
+    measured, evaluations = results.replicates.sums, results.replicates.evaluations
     for estimate in measured.single:
         means, size = contributions(estimate).mean(axis=0), np.nanmax(np.abs(estimate.rows))
         rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding

@@ -124,7 +124,7 @@ def test_a_number_and_a_category_have_a_curve_per_level(fitted):
     assert drawn["geom_line"]["group"].nunique() == 3
     assert (plot.labels.x, plot.labels.color) == ("a", "g")
     assert "intervals" in plot.labels.caption
-    tiles = result.plot(kind="tiles")
+    tiles = result.plot(geom="tiles")
     assert list(layers(tiles)) == ["geom_rect"]
     assert len(tiles.data) == 9
     assert "intervals" not in tiles.labels.caption
@@ -194,7 +194,7 @@ def test_few_levels_have_curves_and_many_have_tiles(city):
     few, many = city.pd(["x", "k"], points=3), city.pd(["x", "g"], points=3)
     assert "geom_line" in layers(few.plot())
     assert list(layers(many.plot())) == ["geom_rect"]
-    curves = many.plot(kind="curves")
+    curves = many.plot(geom="curves")
     assert layers(curves)["geom_line"]["group"].nunique() == 28
     assert curves.guides.color.ncol == 1
     assert curves.theme.getp("figure_size")[1] > 7  # the legend has a line per level
@@ -221,10 +221,10 @@ def test_many_levels_of_several_results_have_a_line_each(city):
 
 def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted):
     pfi = fitted.pfi()
-    bars = layers(pfi.plot(kind="bars"))["geom_tile"]
+    bars = layers(pfi.plot(geom="bars"))["geom_tile"]
     assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(pfi.params.abs()))
     assert (np.isclose(bars["ymin"], 0) | np.isclose(bars["ymax"], 0)).all()
-    texts = layers(pfi.plot(kind="forest"))["geom_text"]["label"].tolist()
+    texts = layers(pfi.plot(geom="forest"))["geom_text"]["label"].tolist()
     first = pfi.params.idxmax()
     low, high = pfi.conf_int().loc[first]
     decimals = len(texts[0].partition(" ")[0].partition(".")[2])
@@ -235,7 +235,7 @@ def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted):
 
 def test_bars_of_ratios_begin_at_1(fitted, other):
     ratio = fitted.pfi(relation="ratio")
-    bars = layers(ratio.plot(kind="bars"))["geom_tile"]
+    bars = layers(ratio.plot(geom="bars"))["geom_tile"]
     assert (np.isclose(bars["ymin"], 1) | np.isclose(bars["ymax"], 1)).all()
     assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(abs(ratio.params - 1)))
     two = layers(pi.plot({"one": ratio, "two": other.pfi(relation="ratio")}))
@@ -251,7 +251,7 @@ def test_every_panel_of_measures_has_its_null_value(fitted):
 
 
 def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fitted):
-    plot = fitted.pfi(["a", "b"], by="g").plot(kind="forest")
+    plot = fitted.pfi(["a", "b"], by="g").plot(geom="forest")
     drawn = layers(plot)  # a line beyond the limits is a warning, and so an error
     assert plot.facet.ncol == 1
     assert drawn["geom_hline"]["yintercept"].tolist() == [0.0] * 3
@@ -400,7 +400,7 @@ class TestRowsOwnCurves:
         plot = result.plot(color="b")
         assert layers(plot)["geom_line"] is not None
         rows = plot.layers[0]._data
-        values = fitted.analysis.problem.population.variables["b"].iloc[np.sort(result.rows)]
+        values = fitted.analysis.problem.sample.variables["b"].iloc[np.sort(result.rows)]
         drawn = rows.groupby("row")["color"].first()
         some = np.linspace(0, len(values) - 1, len(drawn)).astype(int)
         assert drawn.tolist() == values.iloc[some].tolist()
@@ -414,7 +414,7 @@ class TestRowsOwnCurves:
         plot = fitted.pd("a", kind="ice", grid=[-1.0, 1.0]).plot(color="g")
         (colors,) = plot.scales
         assert colors.breaks == ["u", "v", "w"]
-        data = fitted.analysis.problem.population.variables
+        data = fitted.analysis.problem.sample.variables
         (rug,) = (layer._data for layer in plot.layers if "rug" in type(layer.geom).__name__)
         inside = data[data["a"].between(-1, 1)]
         assert rug["color"].tolist() == inside["g"].tolist()

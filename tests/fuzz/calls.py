@@ -15,6 +15,7 @@ __all__ = ["CALLS", "Call"]
 # What arguments of these names are in every call, but for those that `Call.own` lists.
 NAMES_OF_KINDS = {
     "choice": "alternative average cov_type design design_state engine family kind method missing "
+    "geom "
     "needs notes of on_error order others p_adjust relation scale split_by spread style type "
     "unseen_levels var_continuous weights_type",
     "flag": "approx caption center check_class chull conditional full ice largest_first normalize "
@@ -123,7 +124,7 @@ METHODS = {
     "ale": X,
     "ame": X,
     "firm": {"points": "4"},
-    "vint": {"pairs": "[('x', 'z')]", "points": "3"},
+    "vint": {"features": "[('x', 'z')]", "points": "3"},
     "h_statistic": {"most_rows": "10"},
     "pfi": {},
     "mvim": {},
@@ -181,7 +182,7 @@ OWN = {
     "summary": OWN_ALPHA,
     "tidy": OWN_ALPHA,
     "to_r": OWN_ALPHA,
-    "vint": {"pairs": "sets"},
+    "vint": {"features": "sets"},
     "metric": {"metric": "metric asked"},
     "to": {"target": "table file", "label": "latex label", "caption": "caption"},
     "differences": {"reference": "group"},
@@ -284,7 +285,7 @@ OF_PLANS = {
     "HalfSampling": {"refits": "natural", "pairs": "count"},
     "NestedBootstrap": {"splits": "count"},
 }
-COMPARED = {"pairs": "choice", "reference": "choice"}
+COMPARED = {"contrasts": "choice", "reference": "choice"}
 BOTH = {"results": "[pf, tree.pfi()]"}
 # Callables that are no questions, no tables and no learners.
 OTHERS = [

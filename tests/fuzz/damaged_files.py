@@ -31,14 +31,15 @@ CODE = {
     "code_to_run": "__import__('pathlib').Path('trap').touch()", "levels_of": None,
 }  # fmt: skip
 DESIGN = {
-    "class": "FormulaDesign", "terms": {"class": "Terms", "intercept": True, "products": [[CODE]]},
+    "class": "FormulaDesign",
+    "terms": {"class": "RightSide", "intercept": True, "products": [[CODE]]},
     "variables": {"DataFrame": [[], {"RangeIndex": [0, 0, 1, None]}, {"RangeIndex": [0, 0, 1, 0]}]},
     "scope": {"dict": []}, "intercept": True,
 }  # fmt: skip
 # What stands in a tree instead of what was there.
 JUNK = [
     None, True, -1, 1e308, 2**70, "x", "a" * 10_000, [], {}, [[[[[]]]]], {"array": "../../x"},
-    {"array": "results/replicates/tally/values"}, {"class": "os.system"}, {"class": ["Loss"]},
+    {"array": "results/replicates/sums/values"}, {"class": "os.system"}, {"class": ["Loss"]},
     {"class": "Predictor", "estimator": 3}, {"function": ["os.system"]}, {"float": "x"},
     {"RangeIndex": [0, 10**6, 1, None]}, {"objects": [[10**6, 10**6], []]},
     {"column": ["object", {"array": "results/data/0/0"}]}, {"DataFrame": [[], [], 3]},

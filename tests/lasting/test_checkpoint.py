@@ -93,7 +93,7 @@ def same(one, other):
         pd.testing.assert_frame_equal(a.tidy(), b.tidy(), check_exact=True)
         assert plain_table(a) == plain_table(b)
         for name in ("values", "mc_variance", "effects", "alone", "halves"):
-            sums = getattr(a.replicates.tally, name), getattr(b.replicates.tally, name)
+            sums = getattr(a.replicates.sums, name), getattr(b.replicates.sums, name)
             assert (sums[0] is None) == (sums[1] is None)
             np.testing.assert_array_equal(*sums)
 

@@ -12,7 +12,7 @@ import pyinterp as pi
 from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import RefitEstimate, Replicates
-from pyinterp.resampling.resampling import Part, some_rows
+from pyinterp.resampling.resampling import RefitRows, some_rows
 
 ROUNDING = 1e-12
 CALLS = 300
@@ -166,7 +166,7 @@ def test_samples_are_uniform_given_that_all_refits_have_rows():
     frame = pd.DataFrame({"a": np.arange(80.0)})
     whole = Sample(variables=frame, y=None, response=None, rows=np.arange(80))
     sides = [np.arange(2), np.arange(2, 80)]
-    parts = [Part(whole, whole.take(rows), 80, len(rows)) for rows in sides]
+    parts = [RefitRows(whole, whole.take(rows), 80, len(rows)) for rows in sides]
     counts = np.zeros(80)
     for seed in range(CALLS):
         kept = some_rows(parts, 40, np.random.default_rng(seed))

@@ -116,7 +116,7 @@ def test_clusters_and_strata_given_as_arrays_follow_the_rows():
     for option in ("cluster", "strata"):
         level = frame["cluster"] // 10 if option == "strata" else frame["cluster"]
         plan = pi.Bootstrap(3, **{option: level.to_numpy()})
-        rows = theirs.population.index
+        rows = theirs.sample.index
         again = pi.Bootstrap(3, **{option: level.loc[rows].to_numpy()})
         _same(ours.fit(plan, seed=1).pfi(), theirs.fit(again, seed=1).pfi())
 
@@ -159,7 +159,7 @@ def test_missing_values_are_counted_with_their_weights():
         "y ~ x1", frame, LinearRegression(), weights=counts, weights_type="frequency"
     )
     assert learner.dropped_rows == 7
-    assert learner.population.nobs == counts[3:].sum()
+    assert learner.sample.nobs == counts[3:].sum()
 
 
 def test_the_header_says_how_many_rows_are_distinct():

@@ -175,12 +175,12 @@ def test_subset_is_the_same_as_filtered_data():
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     part = pi.Learner.from_formula("y ~ a + b + c", DATA, tree, subset="sex == 'f'")
     alone = pi.Learner.from_formula("y ~ a + b + c", DATA[FEMALE], tree)
-    assert part.population.nobs == FEMALE.sum()
+    assert part.sample.nobs == FEMALE.sum()
     one, other = (k.fit(pi.Bootstrap(3), seed=4).pfi() for k in (part, alone))
     np.testing.assert_array_equal(one.params, other.params)
     assert one.row_frame().index.isin(DATA.index[FEMALE]).all()
     mask = pi.Learner(DATA["y"], DATA[["a", "b", "c"]], tree, subset=FEMALE)
-    assert mask.population.nobs == FEMALE.sum()
+    assert mask.sample.nobs == FEMALE.sum()
     with pytest.raises(OptionError, match="`subset`"):
         pi.Learner.from_formula("y ~ a", DATA, tree, subset="sex ==")
 

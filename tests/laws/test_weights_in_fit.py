@@ -97,7 +97,7 @@ def compare(name, estimator, keyword, n_jobs=1):
     results = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False, n_jobs=n_jobs)
     for refit, (train, test) in zip(results.refits, SPLITS, strict=True):
         right = clone(estimator)
-        weights = results.model.population.weights[train]
+        weights = results.model.sample.weights[train]
         right.fit(X.iloc[train], y[train], **{keyword: weights})
         predicts = right.predict_proba if name in CLASSIFIERS else right.predict
         np.testing.assert_allclose(

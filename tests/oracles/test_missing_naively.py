@@ -199,7 +199,7 @@ def test_learners_keep_what_they_can_take():
     learner = pi.Learner.from_formula(
         "y ~ .", data, boosted(categorical_features="from_dtype"), design="frame"
     )
-    assert learner.population.nobs == N - 2
+    assert learner.sample.nobs == N - 2
     results = learner.fit(pi.Subsampling(3), seed=0, progress=False)
     with warnings.catch_warnings(action="error"):
         pfi = results.pfi(permutations="all")

@@ -1,6 +1,6 @@
 """A file with every estimand gives the tables that it was saved with; older files are refused.
 
-Requests are texts that all sessions share: `requests_3.txt` has those of the file. A change of one
+Requests are texts that all sessions share: `requests_4.txt` has those of the file. A change of one
 is a change of what old files answer: raise `Estimand.version` where a meaning changes, and keep the
 texts of all others.
 """

@@ -330,7 +330,7 @@ def test_rows_of_arrays():
 
 def test_the_same_rows_make_the_same_learner():
     learner = linear().model
-    same = learner._with_rows(learner.population.variables.assign(y=learner.population.y))
+    same = learner._with_rows(learner.sample.variables.assign(y=learner.sample.y))
     again = same.fit(PLAN, seed=1, progress=False).pfi()
     pd.testing.assert_series_equal(again.params, linear().pfi().params)
     assert again.context.formula == linear().pfi().context.formula

@@ -11,10 +11,10 @@ def refits_of(fit, asked):
     return [
         RefitEstimate(
             estimand.read(estimand.measure(case)),
-            case.sample.rows,
+            case.evaluation.rows,
             refit.group,
-            case.sample.clusters,
-            case.sample.weights,
+            case.evaluation.clusters,
+            case.evaluation.weights,
         )
         for case, refit in zip(fit.analysis.cases, fit.analysis.refits, strict=True)
     ]

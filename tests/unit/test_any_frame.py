@@ -167,7 +167,7 @@ def test_rows_of_weight_0_are_dropped():
             pi.Learner.from_formula("y ~ x + g", data, LinearRegression(), **options)
             for data in (DATA, kept)
         )
-        assert all_rows.population.nobs == fewer.population.nobs
+        assert all_rows.sample.nobs == fewer.sample.nobs
         assert all_rows.dropped_rows == 0
         model, small = all_rows.fit_model(seed=0), fewer.fit_model(seed=0)
         for question in ("pfi", "ame", "loss"):

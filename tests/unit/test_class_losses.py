@@ -44,7 +44,7 @@ def rows(classes):
 def check_sums(model, x, y, loss):
     case = pi.FittedModel(model, x, y).analysis.cases[0]
     assert "trees" in case.whatif.engine.name
-    for name in case.sample.variables:
+    for name in case.evaluation.variables:
         feature = case.whatif.of([name])
         for sums, naive in zip(
             feature.summed_losses(case.y, loss),

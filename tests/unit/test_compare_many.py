@@ -66,14 +66,14 @@ def test_all_others_are_subtracted_from_the_reference(three, reference):
 
 
 def test_all_pairs_are_those_of_two_with_multiplicity(three):
-    compared = pi.compare(three, pairs="all")
+    compared = pi.compare(three, contrasts="all")
     assert list(compared.params.index) == ["lm - ridge", "lm - b", "ridge - b"]
     two = pi.compare(three["ridge"], three["b"])
     assert compared.params.iloc[2] == pytest.approx(two.params.iloc[0], rel=1e-12)
     assert compared.bse.iloc[2] == pytest.approx(two.bse.iloc[0], rel=1e-12)
-    adjusted = pi.compare(three, pairs="all", p_adjust="bonferroni")
+    adjusted = pi.compare(three, contrasts="all", p_adjust="bonferroni")
     assert_allclose(adjusted.pvalues, np.minimum(3 * compared.pvalues, 1))
-    joint = pi.compare(three, pairs="all", simultaneous=True).conf_int()
+    joint = pi.compare(three, contrasts="all", simultaneous=True).conf_int()
     assert (joint[1] - joint[0] > compared.conf_int()[1] - compared.conf_int()[0]).all()
 
 
@@ -107,7 +107,7 @@ def test_independent_results_have_welchs_test():
 
 def test_several_independent_differences_have_a_joint_covariance():
     fits = [fit(data(k)) for k in range(3)]
-    compared = pi.compare(fits, paired=False, pairs="all", simultaneous=True)
+    compared = pi.compare(fits, paired=False, contrasts="all", simultaneous=True)
     v = [f.loss().cov_params().iloc[0, 0] for f in fits]
     expected = [[v[0] + v[1], v[0], -v[1]], [v[0], v[0] + v[2], v[2]], [-v[1], v[2], v[1] + v[2]]]
     assert_allclose(compared.cov_params(), expected, rtol=1e-12)
@@ -164,8 +164,8 @@ def test_headers_of_independent_results_have_both_sides():
     [
         ({"reference": "svm"}, "must be the name of one of the results"),
         ({"reference": 3}, "`reference` must be a whole number"),
-        ({"pairs": "both"}, "`pairs` must be one of"),
-        ({"pairs": "all", "reference": 1}, "with all pairs there is none"),
+        ({"contrasts": "both"}, "`contrasts` must be one of"),
+        ({"contrasts": "all", "reference": 1}, "with all pairs there is none"),
         ({"paired": False}, "same resamples"),
         ({"loss": "squared", "metric": "rmse"}, "not both"),
         ({"names": ["a", "b", "c"]}, "not both"),

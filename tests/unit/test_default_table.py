@@ -27,7 +27,7 @@ def fitted(request, data):
 def test_the_table_is_that_of_pfi(fitted):
     repr(fitted)
     dir(fitted)
-    assert not fitted.analysis.tallies  # nothing is predicted before it is asked for
+    assert not fitted.analysis.sums  # nothing is predicted before it is asked for
     ours, expected = (r.summary(0.1, notes="none", decimals=2) for r in (fitted, fitted.pfi()))
     assert str(ours) == str(expected)
     copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes

@@ -138,14 +138,14 @@ def test_a_column_called_intercept_is_not_the_column_of_ones(data, formula):
     assert "Intercept" in learner(formula, named).features
     with_ones = learner(formula, named, pi.statsmodels_learner(sm.OLS))
     assert with_ones.exog_names[0] == "Intercept"
-    ones = with_ones.design.encode(with_ones.population.variables)[:, 0]
+    ones = with_ones.design.encode(with_ones.sample.variables)[:, 0]
     assert_array_equal(ones, 1.0)
 
 
 def test_names_of_the_caller_work_inside_calls_only(data):
     power, double = 3, lambda v: 2 * v
     model = pi.Learner.from_formula("y ~ I(x**power) + double(z)", data, LinearRegression())
-    encoded = model.design.encode(model.population.variables)
+    encoded = model.design.encode(model.sample.variables)
     np.testing.assert_allclose(encoded, np.column_stack([data.x**power, double(data.z)]))
     with pytest.raises(FormulaError, match="Can't find variable `power`"):
         pi.Learner.from_formula("y ~ x + power", data, LinearRegression())
@@ -174,7 +174,7 @@ def test_a_formula_is_read_where_no_code_of_python_calls(data):
 )
 def test_the_response_may_be_transformed(data, formula, values, name):
     model = learner(formula, data)
-    assert_array_equal(model.population.y, values(data.y))
+    assert_array_equal(model.sample.y, values(data.y))
     assert model.endog_names == name
     assert list(model.features) == ["x"]
 
@@ -186,8 +186,8 @@ def test_the_response_may_be_transformed(data, formula, values, name):
 def test_a_categorical_response_becomes_classes(data, response, classes):
     """Levels keep the order that they are given."""
     model = learner(f"{response} ~ x + z", data, LogisticRegression())
-    assert model.population.response.classes == tuple(classes)
-    assert_array_equal(model.population.y, data.g.map(classes.index))
+    assert model.sample.response.classes == tuple(classes)
+    assert_array_equal(model.sample.y, data.g.map(classes.index))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_names_that_python_normalizes_are_columns(data, name, code):
     assert name in model.features
     assert_array_equal(model.design.encode(named), expected)
     for response in (f"{name} ~ x", f"np.log({name}) ~ x", f"Q('{name}') ~ x"):
-        assert learner(response, named).population.nobs == 60
+        assert learner(response, named).sample.nobs == 60
 
 
 def test_the_name_as_written_comes_before_its_normal_form(data):
@@ -323,7 +323,7 @@ def test_thousands_of_columns_are_no_recursion(terms):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(12, WIDTH)), columns=names)
     formula = f"y ~ {terms.replace('sum', ' + '.join(names))}"
     model = learner(formula, frame.assign(y=range(12)))
-    design, rows = model.design, model.population
+    design, rows = model.design, model.sample
     assert len(model.features) == WIDTH - terms.count("- v")
     assert model.exog_names == list(model.features)
     for name in list(model.features)[:20]:

@@ -214,7 +214,7 @@ def test_arrow_columns_give_what_numpy_gives(kind, holes):
     assert learner.exog_names == expected.exog_names
     assert_allclose(importances(learner), importances(expected), rtol=1e-6)
     classes = pi.Learner.from_formula("w ~ x2", with_arrow, LogisticRegression())
-    assert classes.population.response.classes == tuple(sorted(set(values)))
+    assert classes.sample.response.classes == tuple(sorted(set(values)))
     if text:
         labels = frame.assign(w=arrow(values, kind))
         importances(pi.Learner.from_formula("x ~ x2", labels, LINEAR), pi.Bootstrap(3, strata="w"))
@@ -262,4 +262,4 @@ def test_a_classifier_of_a_quantity_or_an_identifier(values, message):
     as_labels = pi.Learner(
         [f"class {int(v) % 30}" for v in np.arange(300)], np.ones((300, 1)), LogisticRegression()
     )
-    assert as_labels.population.response is not None
+    assert as_labels.sample.response is not None

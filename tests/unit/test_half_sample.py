@@ -164,7 +164,7 @@ def test_a_missing_term_leaves_the_others_alone():
 
 
 class Fit(NamedTuple):
-    """What `half_sample` takes of a `HalfFits`."""
+    """What `half_sample` takes of a `HalfRefits`."""
 
     growth: float = 1.0
     mean_share: float = 1.0
@@ -183,7 +183,7 @@ def test_variances_of_squares_are_those_of_the_reference(seed, fits):
     g = max((fit.growth for fit in fits), default=1.0)
     r = max((fit.mean_share for fit in fits), default=1.0)
     expected = np.array([reference.variances(*p[:3], g, r) for p in parts_of(refits)])
-    found = variance_of(refits, no_effect=0.0, half_fits=fits)
+    found = variance_of(refits, no_effect=0.0, half_refits=fits)
     assert_allclose(np.diag(found.cov), expected[:, 0], rtol=1e-10)
     assert_allclose(found.at_no_effect**2, expected[:, 1], rtol=1e-10)
     assert (found.at_no_effect**2 <= np.diag(found.cov) * (1 + EXACT)).all()
@@ -205,7 +205,7 @@ def test_ratios_vary_in_proportion_to_their_size(seed):
     ]
     of_ratio, parts = reference.variances_of_ratio, zip(parts_of(refits), size, strict=True)
     expected = np.array([of_ratio(*p[:3], more, 1.1, 0.6) for p, more in parts])
-    found = variance_of(ratios, no_effect=1.0, half_fits=(Fit(1.1, 0.6),))
+    found = variance_of(ratios, no_effect=1.0, half_refits=(Fit(1.1, 0.6),))
     assert_allclose(np.diag(found.cov), expected[:, 0], rtol=1e-10)
     assert_allclose(found.at_no_effect**2, expected[:, 1], rtol=1e-10)
 
@@ -325,7 +325,7 @@ class TestPlan:
         T = pfi.replicates.of_pairs
         assert T.shape == (6, 2, 2)
         assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
-        (fit,) = pfi.replicates.half_fits
+        (fit,) = pfi.replicates.half_refits
         assert fit.growth == 1.0  # of which size is the estimate, and of which the halves?
         S = T.mean(axis=1).var(axis=0, ddof=1)
         parts = zip(parts_of(refits_of(results, pfi)), S, strict=True)
@@ -399,7 +399,7 @@ class TestPlan:
         """And the table follows from them, by the formulas alone."""
         results = fit_of(learner=RandomForestRegressor(5))
         pfi = results.pfi(relation=relation)
-        (fit,) = pfi.replicates.half_fits
+        (fit,) = pfi.replicates.half_refits
         taken = pfi.variance_parts()
         assert list(taken.index) == list(pfi.params.index)
         for (name, row), (A, S, s2_m, M) in zip(

@@ -43,7 +43,7 @@ def learner(data, estimator, formula=FORMULA, **options):
 def each(fit, results):
     """Pair every refit, those in pairs included, with its estimate."""
     found = [one.estimate for one in refits_of(fit, results)]
-    assert_array_equal([one.value for one in found], results.replicates.tally.values)
+    assert_array_equal([one.value for one in found], results.replicates.sums.values)
     yield from zip(fit.analysis.refits, found, strict=True)
 
 
@@ -137,7 +137,7 @@ def test_it_is_the_comparison_with_the_learner_without_it(data, case, plan):
 
 def error_of_mean(answer):
     """Return the half-sample standard errors without what only importances and learners have."""
-    plain = replace(answer.replicates, no_effect=None, half_fits=())
+    plain = replace(answer.replicates, no_effect=None, half_refits=())
     return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 

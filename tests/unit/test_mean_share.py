@@ -8,12 +8,12 @@ import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
-from test_half_fits import fit, frame
+from test_half_refits import fit, frame
 from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import PredictionError
-from pyinterp.inference.half_sample.half_fits import predictions_of_mixtures, share_in_mean
+from pyinterp.inference.half_sample.half_refits import predictions_of_mixtures, share_in_mean
 from pyinterp.random import Seeds
 from pyinterp.resampling import Group
 
@@ -152,7 +152,7 @@ def test_constants_vary_in_nothing():
 
 def mixtures(results):
     """Return the 1,000 rows: every variable from another row of the data, in their order."""
-    variables = results.analysis.problem.population.variables
+    variables = results.analysis.problem.sample.variables
     rng = results.analysis.seeds.stream("draws", name="mixtures of rows")
     drawn = {
         name: variables[name].to_numpy()[[rng.integers(len(variables), size=1000)]][0]
@@ -171,13 +171,13 @@ def test_of_a_learner_it_is_that_of_predictions_on_mixtures_of_rows(learner, clu
     f = np.array([h.predictor(h.design.encode(rows)).ravel() for h in results.halves])
     expected = reference.share(f.reshape(6, 2, 1000))
     assert results.analysis.mean_share == pytest.approx(expected, rel=1e-9)
-    assert results.pfi().replicates.half_fits[0].mean_share == results.analysis.mean_share
+    assert results.pfi().replicates.half_refits[0].mean_share == results.analysis.mean_share
 
 
 def test_only_whole_pairs_count():
     """Not the refits of the estimate, and no pair of which one refit failed."""
     analysis = fit(frame(80), TREE, pi.HalfSampling(3, pairs=6)).analysis
-    variables, refits = analysis.problem.population.variables, list(analysis.refits)
+    variables, refits = analysis.problem.sample.variables, list(analysis.refits)
     halves = [r for r in refits if r.group is not None]
     assert len(refits) > len(halves) == 12
     expected = mean_share(halves[:-2], variables, analysis.seeds)
@@ -204,7 +204,7 @@ def test_it_depends_on_nothing_that_is_asked():
         lambda: results.loco(["x2"]),
         results.pfi,
     ]
-    found = {part.mean_share for one in ask for part in one().replicates.half_fits}
+    found = {part.mean_share for one in ask for part in one().replicates.half_refits}
     assert found == {fit(data, TREE, plan, formula="y ~ x0 + x1 + x2").analysis.mean_share}
     assert found != {1.0}
 
@@ -212,9 +212,9 @@ def test_it_depends_on_nothing_that_is_asked():
 def test_only_what_varies_as_a_square_takes_it():
     results = fit(frame(60), TREE, pi.HalfSampling(4, pairs=5))
     for answer in (results.pd("x0", points=3), results.loss()):
-        assert answer.replicates.half_fits[0].mean_share == 1.0
+        assert answer.replicates.half_refits[0].mean_share == 1.0
     assert "mean_share" not in vars(results.analysis)  # no predictions were made for it
-    assert results.pfi().replicates.half_fits[0].mean_share < 1
+    assert results.pfi().replicates.half_refits[0].mean_share < 1
 
 
 def test_of_classes_it_is_that_of_probabilities():

@@ -106,9 +106,9 @@ def test_which_learners_take_missing_values(estimator, taken):
 
 def test_auto_keeps_or_drops_by_the_learner_and_counts(data):
     kept = learner(data, "y ~ x + z", FOREST)
-    assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)
+    assert (kept.sample.nobs, kept.dropped_rows) == (N - 1, 1)
     dropped = learner(data, "y ~ x + z", LINE)
-    assert (dropped.population.nobs, dropped.dropped_rows) == (N - 4, 4)
+    assert (dropped.sample.nobs, dropped.dropped_rows) == (N - 4, 4)
     text = words_of(kept.fit(PLAN, seed=0).pfi())
     assert "1 row is left out for missing values: y 1." in text
     assert "3 analyzed rows have missing values, which the learner takes: x 3." in text
@@ -143,8 +143,8 @@ def test_keep_needs_a_learner_that_takes_them(data):
     with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
         learner(data, "y ~ x", LINE, missing="keep")
     own = learner(data, "y ~ x + z", OwnClass(), missing="keep")  # its word is taken
-    assert own.population.nobs == N - 1
-    assert learner(data, "y ~ x + z", OwnClass()).population.nobs == N - 4
+    assert own.sample.nobs == N - 1
+    assert learner(data, "y ~ x + z", OwnClass()).sample.nobs == N - 4
     assert np.isfinite(own.fit(PLAN, seed=0).pfi().params).all()
 
 
@@ -158,9 +158,9 @@ class TestMatrices:
 
     def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data):
         made = learner(data, "y ~ x + I(x**2) + np.exp(x) + x:z + z", FOREST)
-        matrix = made.design.encode(made.population.variables)
-        assert made.population.nobs == N - 1
-        assert_array_equal(np.isnan(matrix).any(axis=1), made.population.variables["x"].isna())
+        matrix = made.design.encode(made.sample.variables)
+        assert made.sample.nobs == N - 1
+        assert_array_equal(np.isnan(matrix).any(axis=1), made.sample.variables["x"].isna())
         assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
 
     @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ class TestMatrices:
     def test_what_can_not_be_missing_is_left_out(self, data, formula, why):
         made = learner(data, formula, FOREST)
         lacking = data[["y", "g"]] if "g" in formula else data[["y", "x"]]
-        assert made.population.nobs == int(lacking.notna().all(axis=1).sum())
+        assert made.sample.nobs == int(lacking.notna().all(axis=1).sum())
         assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
         with pytest.raises(DataError, match=why):
             learner(data, formula, FOREST, missing="keep")

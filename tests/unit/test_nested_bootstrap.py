@@ -17,9 +17,9 @@ from pyinterp.resampling import Units
 
 def parts_of(plan, n, *, cluster=None, seed=0, y=None, classes=None):
     """The parts of every bootstrap sample."""
-    population = sample_of(np.arange(n) if y is None else y, classes)
+    sample = sample_of(np.arange(n) if y is None else y, classes)
     units = Units.make(n, cluster, None)
-    parts = list(plan.parts(population, units, np.random.default_rng(seed), lambda data: data))
+    parts = list(plan.parts(sample, units, np.random.default_rng(seed), lambda data: data))
     assert len(parts) == plan.number == plan.bootstraps * plan.splits
     for number, part in enumerate(parts):
         assert part.group is not None

@@ -210,4 +210,4 @@ def test_ratio_is_switched_over_original_loss():
     assert_allclose(
         estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12
     )
-    assert case.sample.nobs == len(estimate.donors)
+    assert case.evaluation.nobs == len(estimate.donors)

@@ -77,7 +77,7 @@ def test_learners_and_fitted_models_answer_as_before(way, learner, fitted):
 
 
 def test_models_that_exact_engines_have_read(learner):
-    data = learner.population.variables
+    data = learner.sample.variables
     forest = RandomForestRegressor(5, random_state=0).fit(data[["x", "z"]], data["x"])
     model = pi.FittedModel(forest, data[["x", "z"]], data["x"])
     table = str(model.pfi().summary())

@@ -1,4 +1,4 @@
-"""What is there: influence functions, agreement with least squares, and what is refused.
+"""The population: influence functions, agreement with least squares, and what is refused.
 
 Simulations have fixed seeds. Exact identities hold to 1e-10, or 1e-12 where no fit is in them.
 """
@@ -233,7 +233,7 @@ def test_rows_are_means_over_refits_that_have_not_seen_them():
     analysis.measure(estimand)
     rows = np.zeros((200, 7))
     for case in analysis.cases:
-        rows[case.sample.rows] += estimand.measure(case)["rows"].rows / 3
+        rows[case.evaluation.rows] += estimand.measure(case)["rows"].rows / 3
     expected = estimand.pool(Estimate.of_rows(rows)) if estimand.pool else None
     found = res.population("x")
     assert found.params["x"] == pytest.approx(float(expected.value[0]), abs=1e-12)
@@ -435,9 +435,9 @@ def test_a_shortcut_is_used_beyond_what_is_there():
     data["y"] = 2 * x + rng.normal(size=n)
     res = crossed("y ~ x + null", data, HistGradientBoostingRegressor())
     found = res.compare_targets("null")
-    used, there, beyond = found.params
-    assert beyond == pytest.approx(used - there)
-    assert beyond > 5 * found.bse["null, beyond"] > 0
+    learner, nature, excess = found.params
+    assert excess == pytest.approx(learner - nature)
+    assert excess > 5 * found.bse["null, excess"] > 0
 
 
 def square(n, seed):

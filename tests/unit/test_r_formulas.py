@@ -88,7 +88,7 @@ def learner(formula, data=DATA, estimator=None):
 def design_of(formula):
     """With a column for the intercept, which statsmodels is given."""
     made = learner(formula, estimator=pi.statsmodels_learner(sm.OLS))
-    return made.design.encode(made.population.variables)
+    return made.design.encode(made.sample.variables)
 
 
 @pytest.mark.parametrize("formula", OF_R)
@@ -112,7 +112,7 @@ RESPONSES = {
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_responses_are_those_of_r(response):
-    found = learner(f"{response.partition('|')[0]} ~ z").population.y
+    found = learner(f"{response.partition('|')[0]} ~ z").sample.y
     assert_allclose(found, RESPONSES[response], rtol=DECIMALS)
 
 
@@ -267,5 +267,5 @@ def test_arithmetic_is_that_of_doubles_whatever_the_dtype(code, dtype):
     )
     assert_array_equal(found, expected)
     if dtype != "bool" or code != "np.log(a)":
-        left, right = (learner(f"{code} + w ~ w", data).population.y for data in (frame, doubles))
+        left, right = (learner(f"{code} + w ~ w", data).sample.y for data in (frame, doubles))
         assert_array_equal(left, right)

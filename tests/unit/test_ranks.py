@@ -89,7 +89,7 @@ def test_the_best_of_two_learners_has_the_p_value_of_their_difference():
     assert worst.loc["big", 2] == pytest.approx(ranks.loc["big", 1], rel=1e-12)
 
     every = [pi.compare(fits, reference=name).ranks() for name in fits]
-    every.append(pi.compare(fits, pairs="all").ranks())
+    every.append(pi.compare(fits, contrasts="all").ranks())
     for ranks in every:  # whatever differences are shown
         assert list(ranks.index) == ["big", "one", "small"]
         assert_allclose(ranks, every[0].to_numpy(), atol=2 * ERROR)

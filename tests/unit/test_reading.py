@@ -43,7 +43,7 @@ def test_formula_frame_and_array_give_the_same_numbers(data):
 def test_the_response_keeps_its_name(endog, name):
     learner = pi.Learner(endog, np.arange(6.0)[:, None], LinearRegression())
     assert learner.endog_names == name
-    assert learner.population.nobs == 6
+    assert learner.sample.nobs == 6
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_index_of_the_data_does_not_matter(data, index):
     arrays = pi.Learner(
         data.y.set_axis(index), data[["x", "z"]].set_axis(index), LinearRegression()
     )
-    assert arrays.population.variables.index.tolist() == list(range(60))
+    assert arrays.sample.variables.index.tolist() == list(range(60))
 
 
 def test_missing_rows_are_dropped_and_counted(data):
@@ -89,7 +89,7 @@ def test_missing_rows_are_dropped_and_counted(data):
     assert learner("y ~ x", holes).dropped_rows == 2
     model = learner("y ~ .", holes)
     assert model.dropped_rows == 3
-    assert model.population.nobs == 57
+    assert model.sample.nobs == 57
     results = model.fit(PLAN, seed=1)
     assert "57 (3 dropped)" in str(results.summary())
     whole = learner("y ~ .", holes.drop(index=[3, 7, 9])).fit(PLAN, seed=1)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, combine
 from pyinterp.inference.half_sample.variance import half_sample_t
-from pyinterp.inference.tally import contributions
+from pyinterp.inference.sums import contributions
 from pyinterp.resampling import Group
 
 
@@ -55,7 +55,7 @@ def test_differences_are_taken_part_by_part():
         return Replicates.of(moved, correction=0.5, no_effect=0.0)
 
     first, second = made(10.0), made(0.0)
-    both = combine([first, second], first.tally.minus(second.tally))
+    both = combine([first, second], first.sums.minus(second.sums))
     assert values(both) == [10.0] * 2
     np.testing.assert_array_equal(both.of_pairs, [[[10.0], [10.0]]])
     assert both.no_effect is None
@@ -110,7 +110,7 @@ def refits():
 def test_sums_are_those_of_a_loop_over_rows(refits):
     """The old way, row by row and refit by refit."""
     replicates = Replicates.of(refits, share=0.5)
-    measured, first = replicates.tally, refits[3].estimate.value
+    measured, first = replicates.sums, refits[3].estimate.value
     for term in range(2):
         every = contributions_by_refit(refits, term)
         for place, row in enumerate(replicates.evaluations.rows):
@@ -140,16 +140,16 @@ def test_losses_below_may_be_of_one_term_or_of_all(refits):
     def with_below(k, below):
         return refits[k]._replace(estimate=replace(refits[k].estimate, below=below))
 
-    plain = Replicates.of(refits[:3]).tally
+    plain = Replicates.of(refits[:3]).sums
     copied = [with_below(k, np.array(refits[k].estimate.below)) for k in range(3)]
-    assert_array_equal(Replicates.of(copied).tally.below, plain.below)
+    assert_array_equal(Replicates.of(copied).sums.below, plain.below)
     other = np.column_stack([refits[1].estimate.below[:, 0], np.arange(5.0)])
     for place in range(3):
         some = [*refits[:3]]
         some[place] = with_below(place, other)
         wide = Replicates.of(some)
-        assert wide.tally.below.shape == (len(wide.evaluations.rows), 2)
-        assert wide.tally.losses.shape == (3, 2)
+        assert wide.sums.below.shape == (len(wide.evaluations.rows), 2)
+        assert wide.sums.losses.shape == (3, 2)
         assert wide.skewness.shape == (2,)
         away = other[:, 1] - 2
         rest = [np.asarray(r.estimate.below)[:, 0] for r in refits[:3]]
@@ -157,11 +157,11 @@ def test_losses_below_may_be_of_one_term_or_of_all(refits):
         for k, each in enumerate(refits[:3]):
             values = away if k == place else rest[k] - rest[k].mean()
             expected[each.rows] += values
-        assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
+        assert_allclose(wide.sums.below[:, 1], expected[wide.evaluations.rows])
 
 
 def test_a_half_without_the_other_is_in_no_sum(refits):
     whole, lacking = Replicates.of(refits), Replicates.of(refits[:-1])
     only = Replicates.of(refits[:-2])
-    assert_array_equal(lacking.tally.halves, only.tally.halves)
-    assert not np.array_equal(whole.tally.halves, only.tally.halves)
+    assert_array_equal(lacking.sums.halves, only.sums.halves)
+    assert not np.array_equal(whole.sums.halves, only.sums.halves)

@@ -42,9 +42,9 @@ def sample_of(y, classes=None):
 
 
 def parts_of(plan, n, *, cluster=None, strata=None, seed=0, y=None, classes=None):
-    population = sample_of(np.arange(n) if y is None else y, classes)
+    sample = sample_of(np.arange(n) if y is None else y, classes)
     units = Units.make(n, cluster, strata)
-    parts = plan.parts(population, units, np.random.default_rng(seed), lambda data: data)
+    parts = plan.parts(sample, units, np.random.default_rng(seed), lambda data: data)
     checked = []
     for part in parts:
         assert part.n_train == len(np.unique(units.of_row[part.train.rows]))

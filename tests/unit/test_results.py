@@ -215,7 +215,7 @@ def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted):
     largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
     assert largest in words_of(some)
     assert "Monte Carlo" not in str(fitted.pfi().summary())
-    per_refit = some.replicates.tally.mc_variance
+    per_refit = some.replicates.sums.mc_variance
     assert per_refit.shape == (8, len(some.params))
     assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
 

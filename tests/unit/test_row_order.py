@@ -73,7 +73,9 @@ def test_the_autocorrelation_is_that_of_mean_residuals(change):
     for case in fit_of(
         "y ~ x + z", data, LinearRegression(), pi.Bootstrap(5), **options
     ).analysis.cases:
-        for row, y, predicted in zip(case.sample.rows, case.y, case.whatif.factual, strict=True):
+        for row, y, predicted in zip(
+            case.evaluation.rows, case.y, case.whatif.factual, strict=True
+        ):
             residuals.setdefault(row, []).append(y - predicted)
     means = [np.mean(residuals[row]) for row in sorted(residuals)]
     around = np.array(means) - np.mean(means)
@@ -93,7 +95,7 @@ def flagged(rho, n, sets, seed):
         for t in range(1, n):
             Z[t] = rho * Z[t - 1] + np.sqrt(1 - rho**2) * steps[t]
         X, y = np.column_stack([np.ones(n), Z[:, :4]]), Z[:, 0] + Z[:, 1] / 2 + Z[:, 4]
-        population = SimpleNamespace(
+        sample = SimpleNamespace(
             index=pd.RangeIndex(n), y=y, response=SimpleNamespace(classes=None), rows=np.arange(n)
         )
         refits, predictions = [], []
@@ -106,7 +108,7 @@ def flagged(rho, n, sets, seed):
             refits.append(
                 SimpleNamespace(train_rows=train, evaluation=SimpleNamespace(rows=test, y=y[test]))
             )
-        note = row_order.order_note(population, refits, predictions)
+        note = row_order.order_note(sample, refits, predictions)
         found += bool(note)
     return found / sets
 

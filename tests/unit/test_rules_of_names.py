@@ -118,3 +118,13 @@ def test_dataclasses_document_fields_that_they_have():
                     if name not in present
                 ]
     assert not wrong
+
+
+def test_no_class_name_is_in_the_package_twice():
+    """Errors, logs and files name classes without their modules."""
+    root, places = Path(str(pyinterp.__file__)).parent, {}
+    for path in sorted(root.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(root)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

@@ -28,7 +28,7 @@ def rows(classes=None, scale=1.0):
 def check_sums(model, x, y, loss):
     fitted = pi.FittedModel(model, x, y)
     case = fitted.analysis.cases[0]
-    for name in case.sample.variables:
+    for name in case.evaluation.variables:
         feature = case.whatif.of([name])
         for sums, naive in zip(
             feature.summed_losses(case.y, loss),

@@ -188,7 +188,7 @@ def old_errors(model, estimand):
         change = 0
         for steps, weight in WEIGHTS.items():
             moved = stated.shift(predictor, steps * STEP * direction)
-            whatif = WhatIf(moved, case.whatif.design, case.sample)
+            whatif = WhatIf(moved, case.whatif.design, case.evaluation)
             measured = estimand.measure(replace(case, whatif=whatif))
             change = change + weight * estimand.read(measured).value
         changes.append(change / STEP)

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyinterp.data.formula.algebra import TermReader
-from pyinterp.data.formula.coding import Factor, Terms
+from pyinterp.data.formula.coding import Factor, RightSide
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
@@ -34,7 +34,7 @@ from pyinterp.errors import FormulaError, short
 
 def parse(
     formula: str, columns: Iterable[str], scope: Mapping[str, Any] | None = None
-) -> tuple[Factor, Terms]:
+) -> tuple[Factor, RightSide]:
     """Return the response and the terms of a formula; nothing of it is evaluated.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
 
-from pyinterp.data.formula.coding import Factor, Terms
+from pyinterp.data.formula.coding import Factor, RightSide
 from pyinterp.data.formula.dialects import AMONG_TERMS, refuse
 from pyinterp.data.formula.factors import FactorReader, column_factor
 from pyinterp.data.formula.tokens import Token, atom_end, code_of
@@ -37,12 +37,12 @@ class TermReader:
         self._at = self._depth = 0
         self._intercept = True
 
-    def terms(self) -> Terms:
+    def terms(self) -> RightSide:
         """Return the terms."""
         products = self._sum()
         if self._token.kind != "end":
             raise self._unreadable()
-        return Terms(self._intercept, tuple(products.values()))
+        return RightSide(self._intercept, tuple(products.values()))
 
     @property
     def _token(self) -> Token:

@@ -61,7 +61,7 @@ def double(values: Any) -> Any:
     return float(values) if isinstance(values, bool) else values
 
 
-class Scope(dict[str, Any]):
+class Environment(dict[str, Any]):
     """Names of the caller that a formula uses, which can be pickled: modules by their names."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -70,8 +70,10 @@ class Scope(dict[str, Any]):
         return _scope, (modules, others)
 
 
-def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Scope:
-    return Scope(others, **{name: importlib.import_module(of) for name, of in modules.items()})
+def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Environment:
+    return Environment(
+        others, **{name: importlib.import_module(of) for name, of in modules.items()}
+    )
 
 
 def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
@@ -147,7 +149,7 @@ class Factor:
             return _environment(self.names, scope).eval(self.code_to_run, inner_namespace=columns)
 
 
-class Terms(NamedTuple):
+class RightSide(NamedTuple):
     """The right side of a formula: products of factors, and whether there is an intercept."""
 
     intercept: bool
@@ -163,11 +165,11 @@ class Terms(NamedTuple):
         """The columns that are used."""
         return set(chain.from_iterable(map(attrgetter("variables"), self.factors)))
 
-    def without(self, names: Iterable[str]) -> Terms:
+    def without(self, names: Iterable[str]) -> RightSide:
         """Return the products that use none of these columns."""
         gone = set(names)
         kept = (p for p in self.products if not any(gone.intersection(f.variables) for f in p))
-        return Terms(self.intercept, tuple(kept))
+        return RightSide(self.intercept, tuple(kept))
 
     @property
     def names(self) -> set[str]:
@@ -271,7 +273,7 @@ class Coding:
 
 
 def learn(
-    terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
+    terms: RightSide, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
 ) -> Coding:
     """Return the coded terms, their state learned from `frame`; `scope` has the caller's names.
 

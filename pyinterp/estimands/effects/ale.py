@@ -90,7 +90,7 @@ def accumulated_local_effects(
     bmi[42.2]   42.2     127.2       12.7
     """
     names = (name,) = variables_of(problem, features, most=1, what="An accumulated local effect")
-    data = problem.population.variables
+    data = problem.sample.variables
     check_complete(data, names, "An accumulated local effect")
     levels = has_levels(problem, name)
     values = _values(problem, name, grid, points)
@@ -145,7 +145,7 @@ def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list
     if has_levels(problem, name):
         what, values = "levels", _levels(problem, name, grid)
     else:
-        column = problem.population.variables[name]
+        column = problem.sample.variables[name]
         what, values = "different grid points", _edges(column, grid, number)
     if len(values) < 2:
         raise OptionError(f"An ALE needs at least two {what}, but `{name}` has {len(values)}.")
@@ -163,7 +163,7 @@ def _edges(column: pd.Series[Any], grid: Any, number: int) -> list[float]:
 
 def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
     """Return levels: as a user's grid has them, in the data's order, or by similarity."""
-    column = problem.population.variables[name]
+    column = problem.sample.variables[name]
     category = is_category(column)
     observed = list(grid_values(column)) if category else sorted(column.unique().tolist())
     if not isinstance(grid, str):
@@ -172,14 +172,14 @@ def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
         return levels
     if not category or getattr(column.dtype, "ordered", False) or len(observed) < 3:
         return observed
-    return similarity_order(problem.population.variables, name, observed)
+    return similarity_order(problem.sample.variables, name, observed)
 
 
 def _measure(
     case: ModelOnRows, *, values: list[Any], levels: bool, frame: pd.DataFrame, outputs: Outputs
 ) -> Measurement:
     (name,) = frame.columns
-    place = _places(case.sample.variables[name], values, levels=levels)
+    place = _places(case.evaluation.variables[name], values, levels=levels)
     inside = np.flatnonzero(place >= 0)
     at, last = place[inside], len(values) - 1
     # A row informs about the step over its interval, or the steps to its level and from it.

@@ -278,7 +278,7 @@ def variables_of(
 ) -> tuple[str, ...]:
     """Return the names of one variable or of several different ones, checked."""
     names = tuple(names_of(features))
-    variables = problem.population.variables.columns
+    variables = problem.sample.variables.columns
     for name in names:
         if name not in variables:
             group = " (a group of variables; name one of them)" if name in problem.features else ""
@@ -305,7 +305,7 @@ def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
 
 def has_levels(problem: Problem, name: str) -> bool:
     """Whether the values of a variable are levels: it is a category, or coded as one."""
-    return name in problem.discrete or is_category(problem.population.variables[name])
+    return name in problem.discrete or is_category(problem.sample.variables[name])
 
 
 def grid_values(

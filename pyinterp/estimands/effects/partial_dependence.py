@@ -169,7 +169,7 @@ def partial_dependence(
             f'`kind="{kind}"` is about the curves whose mean is the PD: it needs `average="mean"`, '
             f"not {average!r}."
         )
-    at = points_of(problem.population.variables, names, grid, points, problem.discrete)
+    at = points_of(problem.sample.variables, names, grid, points, problem.discrete)
     if of == "prediction":
         outputs = Outputs.of(problem, scale, which_class, rates=True)
         curve = _of_predictions(problem, at, outputs, average)
@@ -184,7 +184,7 @@ def partial_dependence(
 
 
 def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Average) -> Estimand:
-    data = problem.population.variables
+    data = problem.sample.variables
     donors = at.frame(data)
     if outputs.scale == "rate":  # exposures of 1, whose logarithm is 0
         donors = donors.assign(**{problem.predictor.estimator.name: 0.0})
@@ -224,7 +224,7 @@ def _of_uncertainty(problem: Problem, at: Points, of: PDOf, which_class: Any) ->
 
     (Wood et al. 2024, eqs 7 to 9).
     """
-    data, predictor = problem.population.variables, problem.predictive
+    data, predictor = problem.sample.variables, problem.predictive
     position = position_of(predictor, which_class)
     likelihood = negative_log_likelihood(predictor, position)
     row_loss = likelihood if of == "nll" else entropy(predictor, position)
@@ -248,8 +248,8 @@ def _of_uncertainty(problem: Problem, at: Points, of: PDOf, which_class: Any) ->
             remarks=partial(support_notes, data=data[list(at.names)], at=at),
         ),
         parameter=Parameter(effect=of == "entropy", range=row_loss.range),
-        score=None if problem.population.y is None else likelihood,
-        kind=None if predictor.distribution is None else "distribution",
+        score=None if problem.sample.y is None else likelihood,
+        predictions=None if predictor.distribution is None else "distribution",
         no_weights=None,
     )
 
@@ -315,10 +315,10 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind) -> Estimand:
 def _measure(
     case: ModelOnRows, *, donors: pd.DataFrame, outputs: Outputs, average: Average
 ) -> Measurement:
-    n = case.sample.nobs
+    n = case.evaluation.nobs
     if average == "exemplar":
         # One row of medians and most frequent levels, at all points.
-        rows = typical_rows(case.sample.variables, len(donors), case.level_codes())
+        rows = typical_rows(case.evaluation.variables, len(donors), case.level_codes())
         for name, column in donors.items():
             rows[name] = column
         every, first = np.arange(len(donors))[None, :], np.zeros(1, dtype=np.intp)
@@ -333,7 +333,7 @@ def _measure(
 def _measure_losses(
     case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, of_response: bool
 ) -> Measurement:
-    n = case.sample.nobs
+    n = case.evaluation.nobs
     y, curves = case.y if of_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.of_kind(loss.needs).of(list(donors.columns)).cross(donors):
         curves[rows] = loss(y[rows, None], predictions)

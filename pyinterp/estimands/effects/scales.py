@@ -105,7 +105,7 @@ class Outputs(NamedTuple):
         if used == "rate" and not rates:
             raise OptionError('`scale="rate"` is an option of `pd` alone.')
         labels, positions = _classes_of(problem.predictor, which_class, used)
-        response, name = problem.population.response, _name_of(used)
+        response, name = problem.sample.response, _name_of(used)
         details = [] if used == "mean" else [name]
         if len(labels) == 1 and labels[0] is not None:
             details.append(f"class {labels[0]}")

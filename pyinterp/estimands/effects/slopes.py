@@ -83,11 +83,11 @@ def ame(
     bmi   6.36  10.62
     bp    1.09   1.88
     """
-    variables = [str(name) for name in problem.population.variables.columns]
+    variables = [str(name) for name in problem.sample.variables.columns]
     names = variables if features is None else list(dict.fromkeys(names_of(features)))
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem, scale, which_class)
-    data = problem.population.variables
+    data = problem.sample.variables
     contrasts = [name for name in names if _has_contrast(problem, name)]
     levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
@@ -137,7 +137,7 @@ def ame(
 
 def _has_contrast(problem: Problem, name: str) -> bool:
     """Whether a variable has levels, or two values only: between them a tree sees no change."""
-    return has_levels(problem, name) or problem.population.variables[name].nunique() == 2
+    return has_levels(problem, name) or problem.sample.variables[name].nunique() == 2
 
 
 def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def _term_names(name: str, levels: pd.DataFrame | None) -> list[str]:
 
 def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
     """Return the width of differences; refuse a tiny one for a model that predicts steps."""
-    x = without_missing(problem.population.variables[name]).to_numpy(dtype=np.float64)
+    x = without_missing(problem.sample.variables[name]).to_numpy(dtype=np.float64)
     if isinstance(step, str):
         if step != "sd":
             raise OptionError(f'`step` must be a positive number, "sd" or None, not {step!r}.')
@@ -190,9 +190,9 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
 
 def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
     """Whether most predictions change over a wide interval, but not over a narrow one."""
-    known = np.flatnonzero(problem.population.variables[name].notna())
+    known = np.flatnonzero(problem.sample.variables[name].notna())
     probes = known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]
-    rows, design = problem.population.some(probes).at_hand(), problem.design
+    rows, design = problem.sample.some(probes).materialize(), problem.design
     x = rows.variables[name].to_numpy(dtype=np.float64)
     ends = [x + by / 2 for by in (-wide, wide, -width, width)]
     at = np.clip(np.concatenate(ends), x.min(), x.max())  # not beyond the data
@@ -227,11 +227,11 @@ def _measure_effects(
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
     """Return every row's slope at its value, shape (n, outputs)."""
-    whatif, n = case.whatif, case.sample.nobs
+    whatif, n = case.whatif, case.evaluation.nobs
 
     def both_ends() -> tuple[pd.DataFrame, FloatArray]:
         """Return the lower, then the upper ends of differences, and their widths."""
-        x = case.sample.variables[name].to_numpy(dtype=np.float64)
+        x = case.evaluation.variables[name].to_numpy(dtype=np.float64)
         ends = np.concatenate([x - width / 2, x + width / 2])
         held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
         widths = np.full(n, width) if held is ends else held[n:] - held[:n]

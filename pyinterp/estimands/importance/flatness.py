@@ -146,7 +146,7 @@ def flatness(
     curves = curves_of(problem, names, curve)
     if categories is None:
         # Booleans are numbers, as in vip.
-        data = problem.population.variables
+        data = problem.sample.variables
         categories = [n for n in names if data[n].dtype != bool and has_levels(problem, n)]
     first = next(iter(curves.values()))
     classes = classes_of(first.terms)
@@ -212,7 +212,7 @@ def curves_of(
         curves[", ".join(variables)] = estimand
         for axis, name in zip(estimand.terms.axes, variables, strict=True):
             values = estimand.terms.layout[axis].unique()
-            if len(values) == 1 and len(problem.population.variables[name].unique()) > 1:
+            if len(values) == 1 and len(problem.sample.variables[name].unique()) > 1:
                 raise OptionError(
                     f"How much a curve varies needs two points or more of `{name}`, but its grid "
                     f"has only {values[0]}; give more, or leave `grid` out."

@@ -50,7 +50,7 @@ def measure_losses(
     measured too. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     serving = case.of_kind(loss.needs)
-    y = case.y if of_response else np.zeros(case.sample.nobs)
+    y = case.y if of_response else np.zeros(case.evaluation.nobs)
     losses = loss(y, serving.factual)
     n, q, original = len(y), len(features), list[Estimate]()
     # Of a million rows they are large: written into one table, and what is equal kept once.
@@ -287,7 +287,7 @@ def comparison(
     other ones.
     """
     check_choice("relation", relation, ("difference", "ratio"))
-    response, is_ratio = problem.population.response, relation == "ratio"
+    response, is_ratio = problem.sample.response, relation == "ratio"
     unit = "" if is_ratio or response is None else loss.unit.format(y=response.name)
     change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     if is_ratio:

@@ -220,7 +220,7 @@ def _measure(
     permutations: int | dict[str, IntArray],
     relation: Relation,
 ) -> Measurement:
-    y, n = case.y, case.sample.nobs
+    y, n = case.y, case.evaluation.nobs
     serving = case.of_kind(metric.needs)
     base = evaluate(metric, y, serving.factual)
     parts = []

@@ -102,7 +102,7 @@ def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
 
 def _with_names(report: Estimand, replicates: Any) -> Estimand:
     """Return the estimand of a report with the terms that the measurements of all refits name."""
-    headings: list[Heading] = [heading for names in replicates.tally.names for heading in names]
+    headings: list[Heading] = [heading for names in replicates.sums.names for heading in names]
     (kept, statistic, names, classes), *others = headings
     if kept == "impurity" and statistic == "z":
         statistic = kept
@@ -249,7 +249,7 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
     uses_t = getattr(_results(model), "use_t", False)
     statistic = "t" if uses_t else getattr(model, "importance_name_", "z")  # R's have several
     value = values.T.ravel()
-    rows = np.tile(value, (case.sample.nobs, 1))
+    rows = np.tile(value, (case.evaluation.nobs, 1))
     estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
     heading: Heading = (kind, statistic, tuple(names), tuple(classes))
     return {heading: estimate}

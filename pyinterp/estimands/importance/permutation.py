@@ -70,7 +70,7 @@ def permutation_importance(
         coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
     values: list[int] = []
     if permutations == "all" and not samplers:
-        data = problem.population.variables
+        data = problem.sample.variables
         values = [len(data[list(names)].drop_duplicates()) for names in chosen.values()]
     title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
     return comparison(
@@ -122,7 +122,7 @@ def _draws_in_words(
         else:
             draws = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
             notes.append(f"Draws: {draws}.")
-    data = problem.population.variables
+    data = problem.sample.variables
     constant = []
     for name in features:
         # A missing value is another value. A few rows tell it of most features.
@@ -304,10 +304,8 @@ def entropy_importance(
         ),
         parameter=Parameter(null=null),
         coverage=() if is_ratio else ("entropy-PFI",),
-        score=None
-        if problem.population.y is None
-        else negative_log_likelihood(predictor, position),
-        kind=None if predictor.distribution is None else "distribution",
+        score=None if problem.sample.y is None else negative_log_likelihood(predictor, position),
+        predictions=None if predictor.distribution is None else "distribution",
     )
 
 

@@ -237,7 +237,7 @@ def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str | None:
     """Return why a feature can't enter linearly; None if it can."""
     if len(variables) > 1:
         return "a group can't enter linearly"
-    column = problem.population.variables[variables[0]]
+    column = problem.sample.variables[variables[0]]
     if has_levels(problem, variables[0]) and column.nunique() > 2:
         return 'more than two levels can\'t enter linearly; `method="additive"` serves them'
     return None
@@ -282,7 +282,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
     axes: dict[str, Axis | None] = dict.fromkeys(chosen)
     missing, levels = {}, []
     for name, (variable, *others) in chosen.items():
-        column = problem.population.variables[variable]
+        column = problem.sample.variables[variable]
         missing[name] = "missing in some rows, along which nothing accumulates"
         if others:
             missing[name] = "the effect of a group is not accumulated"
@@ -292,7 +292,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         elif column.notna().all():
             edges = np.array(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
             axes[name] = pd.DataFrame({variable: edges}), True
-    response = problem.population.response
+    response = problem.sample.response
     classes = problem.predictor.classes is not None
     unit = "" if classes or response is None else SQUARED_LOSS.unit.format(y=response.name)
     of_levels = f"Of {', '.join(levels)} it is the partial dependence."
@@ -326,7 +326,7 @@ def without_rounding(deviations: FloatArray, predictions: FloatArray) -> FloatAr
 
 
 def _measure_effects(case: ModelOnRows, *, axes: Sequence[Axis | None]) -> Measurement:
-    absent = np.full(case.sample.nobs, np.nan)
+    absent = np.full(case.evaluation.nobs, np.nan)
     parts = [absent if axis is None else _importance(case.whatif, *axis) for axis in axes]
     return {"effect": Estimate.of_rows(np.column_stack(parts))}
 

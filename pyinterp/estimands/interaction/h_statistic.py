@@ -156,7 +156,7 @@ def h_statistic(
         f"{due_to[0].upper()}{due_to[1:]}: {what}.",
         "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
     ]
-    if problem.population.nobs > most_rows:
+    if problem.sample.nobs > most_rows:
         notes.append(
             f"At most {most_rows} evaluation rows of a refit, drawn at random, are points and "
             "background alike."
@@ -279,7 +279,7 @@ def _measure(
     not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones. Of a
     random subset of r rows, a row stands for n / r rows; the other rows contribute nothing.
     """
-    n, whatif = case.sample.nobs, case.whatif
+    n, whatif = case.evaluation.nobs, case.whatif
     subset = np.arange(n)
     if n > most:
         subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))

@@ -4,7 +4,7 @@
 Module            What is in it
 ================  =============================================================================
 `constants`       All numbers that were chosen: three of the rule, five of the guards
-`half_fits`       How the learner predicts on halves: growth, refusals, warnings, and r
+`half_refits`     How the learner predicts on halves: growth, refusals, warnings, and r
 `square`          The interval and the test of an estimand that varies as a square
 `variance`        The variances ``half-sample`` and ``half-sample-t``, of A, S and s²/m
 `two_sides`       Contrasts of terms whose intervals are not symmetric

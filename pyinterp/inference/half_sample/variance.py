@@ -10,7 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
-from pyinterp.inference.half_sample.half_fits import SIZES
+from pyinterp.inference.half_sample.half_refits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.replicates import Replicates, covariance
 from pyinterp.inference.variance import Variance
@@ -65,7 +65,7 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
     signed = 2 * by_training - (each - each[0, 0])
     differences, means = signed[:, 0] - signed[:, 1], each.mean(axis=1)
     S_of_pairs = np.square(means - means.mean(axis=0)) * pairs / (pairs - 1)
-    fits, estimates, on_halves = replicates.half_fits, replicates.per_refit, means.mean(axis=0)
+    fits, estimates, on_halves = replicates.half_refits, replicates.per_refit, means.mean(axis=0)
     own = replicates.evaluations.has_own_refits
     of_mean = estimates if own else means
     estimate = estimates.mean(axis=0)
@@ -91,7 +91,7 @@ def training_parts(replicates: Replicates) -> FloatArray:
     over halves alone. Exact where estimates add up what training rows and evaluation rows do. The
     shape is (2M, q).
     """
-    evaluations, sums = replicates.evaluations, np.asarray(replicates.tally.halves)
+    evaluations, sums = replicates.evaluations, np.asarray(replicates.sums.halves)
     halves = [k for pair in evaluations.pairs for k in pair]
     times = evaluations.counts(halves)
     seen = times > 0
@@ -100,7 +100,7 @@ def training_parts(replicates: Replicates) -> FloatArray:
         member[evaluations.at[k], j] = 1.0
     if not seen.all():
         member, sums, times = member[seen], sums[seen], times[seen]
-    values, sizes = replicates.tally.values[halves], member.sum(axis=0)
+    values, sizes = replicates.sums.values[halves], member.sum(axis=0)
     totals = sizes[:, None] * (values - values[0])
     shared = np.diag(sizes) - member.T @ (member / times[:, None])
     # The solution is unique up to a constant: take the one that adds up to 0. A missing term
@@ -133,7 +133,7 @@ def half_sample(replicates: Replicates) -> Variance:
     over pairs. In expectation A - S is the variance of the mean of many refits on halves; half of S
     is kept as a margin. Given the estimate, A is nearly proportional to it, and S is not: S
     serves an estimate that is small by chance. g is by how much refits on 0.632 n rows
-    find more than halves (`HalfFits`), r the share of a standard error by training that the
+    find more than halves (`HalfRefits`), r the share of a standard error by training that the
     mean of many refits keeps (`mean_share`). The noise of an importance may grow with n, as that of
     kernels does; to first order by no more than 0.632/0.5. Ratios to a loss take
     :math:`\max(A, S)` times the squared factor by which they are larger than on halves.
@@ -182,7 +182,7 @@ def _plain(
     if few_of.cluster_count is not None:
         few_of = min(every, key=attrgetter("effective_clusters"))
     count, refused, warning = few_of.cluster_count, "", ""
-    for fit in replicates.half_fits:
+    for fit in replicates.half_refits:
         refused, warning = refused or fit.reason, warning or fit.warning
     if count is not None:  # halves of G clusters have G / 2 of them
         df = max(min(df, int(few_of.effective_clusters) // 2), 1)

@@ -13,7 +13,7 @@ Module     What is in it
 =========  ======================================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
-in `KINDS`. This folder is imported when the first plot is asked for: plotnine takes a second.
+in `GEOMS`. This folder is imported when the first plot is asked for: plotnine takes a second.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
 
 # What can be drawn, by the number of axes of the terms; the first is drawn by default.
-KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}
+GEOMS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}
 
 
-def kinds_of(results: EstimandResults) -> tuple[str, ...]:
-    """Return the kinds of plots of results, the default first."""
+def geoms_of(results: EstimandResults) -> tuple[str, ...]:
+    """Return what can draw results, the default first."""
     terms = results.estimand.terms
     levels = [axis for axis in terms.axes if is_category(terms.layout[axis])]
     if len(terms.axes) != 2 or len(levels) != 1:
-        return KINDS[len(terms.axes)]
+        return GEOMS[len(terms.axes)]
     few = terms.layout[levels[0]].nunique() <= MOST_CURVES
     return ("curves", "tiles") if few else ("tiles", "curves")
 
@@ -45,22 +45,22 @@ def plot(
     results: EstimandResults,
     *,
     alpha: float,
-    kind: str,
+    geom: str,
     sort: bool,
     top: int | None,
     color: str | None,
 ) -> p9.ggplot:
     """Draw values, a curve with its rows in colors, or tiles, by the number of axes."""
     axes = len(results.estimand.terms.axes)
-    kind = kinds_of(results)[0] if kind == "auto" else kind
+    geom = geoms_of(results)[0] if geom == "auto" else geom
     if axes == 0:
-        return points([results], [""], alpha=alpha, kind=kind, sort=sort, top=top)
+        return points([results], [""], alpha=alpha, geom=geom, sort=sort, top=top)
     frame = frame_of(results, alpha)
     frame = frame[frame["estimate"].notna()]  # other points are not drawn; the caption counts them
     if axes == 1:
         figure = curve(results, frame, sort=sort, color=color)
-    elif kind == "curves":
+    elif geom == "curves":
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    return finish(figure + p9.labs(caption=caption([results], alpha, intervals=kind != "tiles")))
+    return finish(figure + p9.labs(caption=caption([results], alpha, intervals=geom != "tiles")))

@@ -27,7 +27,7 @@ def points(
     sort: bool,
     top: int | None = None,
     panels: bool = False,
-    kind: str = "dots",
+    geom: str = "dots",
 ) -> p9.ggplot:
     """Draw values of the same features in the order of the first results, a color per name.
 
@@ -46,7 +46,7 @@ def points(
         How many features are drawn, the first in that order; by default all.
     panels : bool
         Draw every measure in a separate panel.
-    kind : {"dots", "bars", "forest"}
+    geom : {"dots", "bars", "forest"}
         Of one result.
     """
     first, frames = several[0], []
@@ -71,13 +71,13 @@ def points(
     if panels:
         frame["panel"] = pd.Categorical(frame["panel"], list(dict.fromkeys(frame["panel"])))
     drawn = frame.dropna(subset=["estimate"])
-    legend, columns = len(colors) > 1, 1 if kind == "forest" else style.columns_of(drawn, facet)
+    legend, columns = len(colors) > 1, 1 if geom == "forest" else style.columns_of(drawn, facet)
     marks: dict[str, Any] = {"position": p9.position_dodge(width=0.6 * legend)}
     marks["show_legend"] = legend
     nulls = drawn[["null", *filter(None, [facet])]].dropna().drop_duplicates()
     figure = p9.ggplot(drawn, p9.aes(x="term", y="estimate", color="measure"))
     figure += p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
-    if kind == "bars":
+    if geom == "bars":
         start = drawn["null"].fillna(0.0)
         middle, high = (drawn["estimate"] + start) / 2, (drawn["estimate"] - start).abs()
         tile, look = p9.aes(y="middle", height="high"), {"fill": style.BLUE, "alpha": 0.5}
@@ -86,9 +86,9 @@ def points(
         marks["color"] = "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
     figure += p9.geom_linerange(sides, style.rows_with_interval(drawn), **marks)
-    if kind != "bars":
+    if geom != "bars":
         figure += p9.geom_point(**marks)
-    figure += _numbers(frame) if kind == "forest" else style.few_breaks("y", columns)
+    figure += _numbers(frame) if geom == "forest" else style.few_breaks("y", columns)
     texts = {term: style.in_lines(term) for term in ordered}
     words = style.caption(several, alpha, names) + style.count_of(ordered, every)
     options: dict[str, Any] = {"columns": columns, "scales": "free_x" if panels else "fixed"}

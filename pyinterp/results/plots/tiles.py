@@ -36,18 +36,18 @@ def surface(
     terms = results.estimand.terms
     facet = facet or style.facet_of(results)
     columns = style.columns_of(frame, facet)
-    room = style.LETTERS // columns
+    space = style.LETTERS // columns
     x, y = terms.axes[:2]
     levels = {a: frame[a].drop_duplicates().tolist() for a in (x, y) if is_category(frame[a])}
     across, along = (style.letters_of(levels.get(axis, [])) for axis in (x, y))
-    if across > max(room, along):  # levels that need more room are on the vertical axis
+    if across > max(space, along):  # levels that need more room are on the vertical axis
         x, y, across, along = y, x, along, across
-    if along > room:
+    if along > space:
         levels[y] = style.levels_from_below(results, frame, y, sort=sort)
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
     place = p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
     figure = p9.ggplot(frame.assign(**edges)) + p9.geom_rect(place)
-    if across > room:
+    if across > space:
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
     texts = {axis: [style.in_lines(level) for level in some] for axis, some in levels.items()}
     for axis, scale in ((x, p9.scale_x_continuous), (y, p9.scale_y_continuous)):

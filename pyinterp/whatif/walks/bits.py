@@ -57,7 +57,7 @@ class Trees(NamedTuple):
     stack: int
 
 
-class Splits(NamedTuple):
+class TreeSplits(NamedTuple):
     """The splits that part a sample's rows differently, sorted by column.
 
     Attributes
@@ -95,7 +95,7 @@ def all_rows(b):  # pragma: no cover - compiled
 
 @Loop
 def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
-    """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
+    """Whether a node (`at` is Trees) or a split (`at` is TreeSplits) sends x to the left."""
     if np.isnan(x):
         return at.missing_left[k]
     listed = at.category[k]

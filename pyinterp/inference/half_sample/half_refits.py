@@ -32,7 +32,7 @@ MORE_ROWS = "so that halves do not show its variance; fit on more rows, or let i
 
 
 @dataclass(frozen=True)
-class HalfFits:
+class HalfRefits:
     """Signal and spread of predictions on rows that did not train, per refit.
 
     The signal is the covariance of response and prediction, the spread the variance of predictions;

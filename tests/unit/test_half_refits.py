@@ -14,7 +14,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
-from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
+from pyinterp.inference.half_sample.half_refits import HalfRefits, signal_and_spread
 
 
 def frame(n, p=3, seed=0):
@@ -45,7 +45,7 @@ def test_signal_and_spread_by_hand():
 
 def test_they_are_those_of_every_refit():
     results = fit(frame(60), LinearRegression(), pi.HalfSampling(4, pairs=5))
-    fits = results.analysis.facts.half_fits
+    fits = results.analysis.facts.half_refits
     assert fits.estimating.shape == (4, 2)
     assert fits.halves.shape == (10, 2)
     rows = [*fits.estimating, *fits.halves]
@@ -63,7 +63,7 @@ def about(mean, error, count):
 def fits_of(signal, half, noise):
     """Signals whose difference has this standard error."""
     root = noise / np.sqrt(2)
-    return HalfFits(about(signal, root, 16), about(half, root, 30))
+    return HalfRefits(about(signal, root, 16), about(half, root, 30))
 
 
 signals = st.floats(-2, 2)
@@ -72,7 +72,7 @@ noises = st.floats(0.001, 0.5)
 
 @given(signal=signals, half=signals, noise=noises, other=noises)
 def test_growth_is_that_of_the_reference(signal, half, noise, other):
-    fits = HalfFits(about(signal, noise, 16), about(half, other, 30))
+    fits = HalfRefits(about(signal, noise, 16), about(half, other, 30))
     assume(abs(signal - half - np.hypot(noise, other)) > 1e-9)
     expected = reference.growth(fits.estimating[:, 0], fits.halves[:, 0])
     assert fits.growth == pytest.approx(expected, rel=1e-9)
@@ -103,19 +103,19 @@ def test_halves_that_predict_a_constant_are_refused(constant, refused):
     """32 rows are not split into leaves of 20, 40 are, once: more than a tenth of 30 refits."""
     halves = about(1.0, 0.01, 30)
     halves[:constant, 1] = 0.0
-    fits = HalfFits(about(1.0, 0.01, 15), halves)
+    fits = HalfRefits(about(1.0, 0.01, 15), halves)
     assert bool(fits.reason) is refused
     if refused:
         assert "13% of the refits predict the same for every row" in fits.reason
     never = about(1.0, 0.01, 15) * [1.0, 0.0]
-    assert HalfFits(never, halves).reason == ""  # nothing at the size of the estimate either
+    assert HalfRefits(never, halves).reason == ""  # nothing at the size of the estimate either
 
 
 @pytest.mark.parametrize(("times", "warned"), [(1.57, False), (1.59, True)])
 def test_predictions_that_vary_more_on_halves_are_warned_of(times, warned):
     """1.264 of the growth is that of training variances; the rest is above a fifth of it."""
     halves = about(1.0, 0.01, 30) * [1.0, times]
-    fits = HalfFits(about(1.0, 0.01, 15), halves)
+    fits = HalfRefits(about(1.0, 0.01, 15), halves)
     assert bool(fits.warning) is warned
     assert fits.reason == ""
     if warned:
@@ -125,7 +125,7 @@ def test_predictions_that_vary_more_on_halves_are_warned_of(times, warned):
 def test_halves_that_are_the_estimate_are_never_refused():
     """There is no other size. Whatever the halves find: nothing, a constant, or much."""
     for mean, spread in ((1.0, 1.0), (-1.0, 1.0), (1.0, 0.0)):
-        fits = HalfFits(np.zeros((0, 2)), about(mean, 0.01, 30) * [1.0, spread])
+        fits = HalfRefits(np.zeros((0, 2)), about(mean, 0.01, 30) * [1.0, spread])
         assert (fits.growth, fits.reason, fits.warning) == (1.0, "", "")
     results = fit(frame(75), HistGradientBoostingRegressor(max_iter=20), pi.HalfSampling(0))
     assert not results.pfi().variance.reason

@@ -39,7 +39,7 @@ class AbsentFunction:
         )
 
 
-class Form(NamedTuple):
+class Codec(NamedTuple):
     """How files keep the values of some types.
 
     Attributes
@@ -127,46 +127,46 @@ def _moment(text: str, fold: int) -> datetime.datetime:
 
 
 # By what files call them; the first whose type it is keeps a value.
-FORMS = {
-    "dict": Form((), list, lambda *pairs: dict(pairs)),
-    "set": Form((), list, lambda *parts: frozenset(parts)),
-    "scalar": Form((np.generic,), lambda v: [np.asarray(v)], lambda array: array[()]),
-    "float": Form((float,), lambda v: [str(v)], float),
-    "bytes": Form((bytes,), lambda v: [v.hex()], bytes.fromhex),
-    "function": Form((AbsentFunction,), lambda v: [v.name], AbsentFunction),
-    "key": Form((KeyText,), lambda v: [v.text], KeyText),
-    "objects": Form((np.ndarray,), lambda v: [list(v.shape), v.ravel().tolist()], _objects),
-    "NA": Form((type(pd.NA),), lambda _: [], lambda: pd.NA),
-    "NaT": Form((type(pd.NaT),), lambda _: [], lambda: pd.NaT),
-    "Timestamp": Form(
+CODECS = {
+    "dict": Codec((), list, lambda *pairs: dict(pairs)),
+    "set": Codec((), list, lambda *parts: frozenset(parts)),
+    "scalar": Codec((np.generic,), lambda v: [np.asarray(v)], lambda array: array[()]),
+    "float": Codec((float,), lambda v: [str(v)], float),
+    "bytes": Codec((bytes,), lambda v: [v.hex()], bytes.fromhex),
+    "function": Codec((AbsentFunction,), lambda v: [v.name], AbsentFunction),
+    "key": Codec((KeyText,), lambda v: [v.text], KeyText),
+    "objects": Codec((np.ndarray,), lambda v: [list(v.shape), v.ravel().tolist()], _objects),
+    "NA": Codec((type(pd.NA),), lambda _: [], lambda: pd.NA),
+    "NaT": Codec((type(pd.NaT),), lambda _: [], lambda: pd.NaT),
+    "Timestamp": Codec(
         (pd.Timestamp,), lambda v: [np.asarray(v.asm8), v.tz and _zone_of(v.tz)], _stamp
     ),
-    "Timedelta": Form(
+    "Timedelta": Codec(
         (pd.Timedelta,), lambda v: [np.asarray(v.asm8)], lambda array: pd.Timedelta(array[()])
     ),
-    "datetime": Form((datetime.datetime,), lambda v: [v.isoformat(), v.fold], _moment),
-    "date": Form((datetime.date,), lambda v: [v.isoformat()], datetime.date.fromisoformat),
-    "DataFrame": Form(
+    "datetime": Codec((datetime.datetime,), lambda v: [v.isoformat(), v.fold], _moment),
+    "date": Codec((datetime.date,), lambda v: [v.isoformat()], datetime.date.fromisoformat),
+    "DataFrame": Codec(
         (pd.DataFrame,),
         lambda v: [[_values(v.iloc[:, j]) for j in range(v.shape[1])], v.columns, v.index],
         _frame,
     ),
-    "Series": Form((pd.Series,), lambda v: [_values(v), v.name, v.index], _series),
-    "RangeIndex": Form(
+    "Series": Codec((pd.Series,), lambda v: [_values(v), v.name, v.index], _series),
+    "RangeIndex": Codec(
         (pd.RangeIndex,),
         lambda v: [v.start, v.stop, v.step, v.name],
         lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
     ),
-    "MultiIndex": Form(
+    "MultiIndex": Codec(
         (pd.MultiIndex,),
         lambda v: [list(v.levels), list(v.codes), list(v.names)],
         lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
     ),
-    "Index": Form((pd.Index,), lambda v: [_values(v), v.name], _index),
-    "Categorical": Form(
+    "Index": Codec((pd.Index,), lambda v: [_values(v), v.name], _index),
+    "Categorical": Codec(
         (pd.Categorical,),
         lambda v: [v.codes, v.categories, bool(v.ordered)],
         pd.Categorical.from_codes,
     ),
-    "column": Form((ExtensionArray,), _parts_of_column, _column),
+    "column": Codec((ExtensionArray,), _parts_of_column, _column),
 }

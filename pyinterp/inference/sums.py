@@ -20,7 +20,7 @@ NO_ENGINE = Engine("")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tally:
+class RefitSums:
     r"""The values of R refits, and sums over refits of rows' contributions: plain arrays.
 
     With :math:`t_{ik}` the contribution, as a donor too, of row i to the value :math:`T_k` of
@@ -62,10 +62,10 @@ class Tally:
     names: tuple[Any, ...] = ()
     engine: Engine = NO_ENGINE
 
-    def minus(self, other: Tally) -> Tally:
+    def minus(self, other: RefitSums) -> RefitSums:
         """Return the difference of two, refit by refit and row by row."""
         mine, its = self.mc_variance, other.mc_variance
-        return Tally(
+        return RefitSums(
             values=self.values - other.values,
             mc_variance=np.where((mine > 0) & (its > 0), np.nan, mine + its),
             **_sums(np.subtract, [self, other]),
@@ -76,7 +76,7 @@ class Tally:
         )
 
     @classmethod
-    def stack(cls, parts: Sequence[Tally]) -> Tally:
+    def stack(cls, parts: Sequence[RefitSums]) -> RefitSums:
         """Return different terms of the same refits as one."""
         ratios = all(part.below is not None for part in parts)
         return cls(
@@ -97,17 +97,17 @@ def _beside(*parts: FloatArray) -> FloatArray:
     return np.concatenate(parts, axis=1)
 
 
-def _below(part: Tally) -> FloatArray:
+def _below(part: RefitSums) -> FloatArray:
     below = np.asarray(part.below)
     return np.broadcast_to(below, (len(below), part.values.shape[1]))
 
 
-def _losses(part: Tally) -> FloatArray:
+def _losses(part: RefitSums) -> FloatArray:
     losses = np.asarray(part.losses)
     return np.broadcast_to(losses, (len(losses), part.values.shape[1]))
 
 
-def _sums(function: Callable[..., FloatArray], parts: Sequence[Tally]) -> dict[str, Any]:
+def _sums(function: Callable[..., FloatArray], parts: Sequence[RefitSums]) -> dict[str, Any]:
     """Return a linear function of the sums of several, by name."""
     sums: dict[str, Any] = {}
     for name in ("effects", "halves", "shares"):
@@ -190,12 +190,12 @@ class Fold:
         else:  # rows are repeated
             np.add.at(self._sums[name], at, values)
 
-    def tally(self, **facts: Any) -> Tally:
+    def sums(self, **facts: Any) -> RefitSums:
         """Return what was added, with other facts: names and the engine."""
         sums: dict[str, Any] = dict(self._sums)
         if len(self._evaluations.at) == 1:  # which its rows tell
             sums = {name: part for name, part in sums.items() if name in ("shares", "below")}
-        return Tally(
+        return RefitSums(
             values=np.array([estimate.value for estimate in self._estimates]),
             mc_variance=np.array([estimate.mc_variance for estimate in self._estimates]),
             single=tuple(self._estimates) if self._keeps else (),
