@@ -112,7 +112,7 @@ class PredictionError(PyinterpError):
     pyinterp.errors.PredictionError: LinearRegression predicts a mean but no distribution, so
     its uncertainty is not defined; use a learner that states one: a regressor with `predict(X,
     return_std=True)`, such as BayesianRidge; OLS or GLM of statsmodels; a random forest with
-    `min_samples_leaf=5`; NGBoost or skpro; one with `predict_components(X)`; or
+    `min_samples_leaf=5`; NGBoost; one with `predict_components(X)`; or
     `pi.Distributional(estimator, ...)`.
     """
 

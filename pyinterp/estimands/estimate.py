@@ -30,7 +30,7 @@ class ModelOnRows:
         Its what-if predictions.
     train : Sample or None
         The rows it was trained on; None if they are not known.
-    sample : Sample
+    all_rows : Sample
         All rows, of which evaluation and training rows are part.
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
@@ -60,7 +60,7 @@ class ModelOnRows:
 
     whatif: WhatIf
     train: Sample | None
-    sample: Sample
+    all_rows: Sample
     draw: Callable[[str], np.random.Generator]
     serve: Callable[[WhatIf, Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
@@ -115,7 +115,7 @@ class ModelOnRows:
 
     @cached_property
     def _covariates(self) -> Covariates:
-        return Covariates(self.evaluation, self.train, self.sample, self.level_codes())
+        return Covariates(self.evaluation, self.train, self.all_rows, self.level_codes())
 
     def conditional(
         self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False

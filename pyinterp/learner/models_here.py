@@ -132,7 +132,7 @@ class ModelsHere:
         case = ModelOnRows(
             whatif=whatif,
             train=refit.train,
-            sample=self.problem.sample,
+            all_rows=self.problem.sample,
             level_codes=self.problem.level_codes,
             draw=partial(self.seeds.stream, "draws", refit.number),
             serve=partial(_serve, models, refit),

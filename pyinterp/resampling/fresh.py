@@ -88,7 +88,9 @@ class FreshDraws(Resampling):
             new = replace(new, rows=np.arange(count, count + new.nobs), index=None)
             count += new.nobs
             rows, first = np.arange(new.nobs), round(self.fraction * new.nobs)
-            yield part_of(new, rows[:first], rows[first:], of_row=rows, label=self.label)
+            part = part_of(new, rows[:first], rows[first:], of_row=rows, label=self.label)
+            _check_classes(part.train, k)
+            yield part
 
 
 def _with_classes_of(sample: Sample, fresh: Sample, k: int) -> Sample:
@@ -105,3 +107,13 @@ def _with_classes_of(sample: Sample, fresh: Sample, k: int) -> Sample:
             )
     positions = np.array([place[label] for label in theirs.classes or ()], dtype=np.float64)
     return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=ours)
+
+
+def _check_classes(train: Sample, k: int) -> None:
+    classes = None if train.response is None else train.response.classes
+    for position, label in enumerate(classes or ()):
+        if train.y is not None and position not in train.y:
+            raise DataError(
+                f"Every refit's training rows must hold every class, but fresh draw {k} has no "
+                f"training row of class {quote(label)}; draw more rows."
+            )

@@ -19,7 +19,7 @@ Unseen: TypeAlias = list[tuple[int, str, list[Any]]]  # number of a part, variab
 def unseen_among(parts: Mapping[int, RefitRows], design: Design, sample: Sample | None) -> Unseen:
     """Return the unseen levels of every part that has some; a missing value is none.
 
-    Levels of a population that all parts share are coded once.
+    Levels of a sample that all parts share are coded once.
     """
     every = {} if sample is None else design.categories(sample.variables)
     unseen: Unseen = []

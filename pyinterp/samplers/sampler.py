@@ -211,7 +211,7 @@ class LearningRows:
     >>> case = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0]
     >>> from pyinterp.samplers import LearningRows
     >>> from pyinterp.samplers.sampler import Covariates
-    >>> covariates = Covariates(case.evaluation, case.train, case.sample)
+    >>> covariates = Covariates(case.evaluation, case.train, case.all_rows)
     >>> rows = LearningRows(("bmi",), covariates)
     >>> rows
     <LearningRows: bmi, 133 rows>

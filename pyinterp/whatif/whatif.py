@@ -13,7 +13,9 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, Swap
+from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError, list_of
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind, Predictor
@@ -225,7 +227,11 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(variables)
+        variables = tuple(names_of(variables, "variables"))
+        check_names(
+            variables, [*map(str, whatif.sample.variables)], kind="variable", argument="variables"
+        )
+        self._whatif, self.sample, self.variables = whatif, whatif.sample, variables
 
     @cached_property
     def donors(self) -> Distinct:
@@ -339,7 +345,15 @@ class FeatureWhatIf:
 
     def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
         """Return donors, the sample if no others are given."""
-        return self.donors.frame if donors is None else donors
+        if donors is None:
+            return self.donors.frame
+        lacking = [name for name in self.variables if name not in donors]
+        if lacking:
+            raise OptionError(
+                f"Donors must have the variables that they replace, but `{lacking[0]}` is not "
+                f"among their columns {list_of(donors)}."
+            )
+        return donors
 
     def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
         whatif = self._whatif

@@ -33,7 +33,7 @@ MEANING = (
 
 
 @method("vint")
-def vint(problem: Problem, pairs: Sets | None = None, **curve: Unpack[CurveOptions]) -> Estimand:
+def vint(problem: Problem, features: Sets | None = None, **curve: Unpack[CurveOptions]) -> Estimand:
     r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
     .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
@@ -46,7 +46,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Unpack[CurveOptio
 
     Parameters
     ----------
-    pairs : sequence of str or of pairs of str, optional
+    features : sequence of str or of pairs of str, optional
         Variables, of which all pairs are taken, or pairs; by default all pairs.
     grid, points, scale, which_class
         Of the surfaces, as for `firm`.
@@ -71,7 +71,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Unpack[CurveOptio
     {'bmi:bp': 4.91}
     """
     every = [name for variables in problem.features.values() for name in variables]
-    subsets = sets_of(every, pairs, 2, "variable")
+    subsets = sets_of(every, features, 2, "variable")
     curves = curves_of(problem, subsets, curve)
     first = next(iter(curves.values()))
     blind = [":".join(pair) for pair in subsets if all(has_levels(problem, name) for name in pair)]
