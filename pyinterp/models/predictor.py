@@ -341,9 +341,12 @@ def check_estimator(estimator: Any) -> None:
     for method in ("fit", "predict", "get_params", "set_params"):
         inside = None if "params" in method else getattr(kind, method, None)
         if not callable(getattr(estimator, method, inside)):
+            hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
+            who = (
+                type(estimator).__name__ if isinstance(estimator, str) else learner_name(estimator)
+            )
             raise PredictionError(
-                f"An estimator must have a `{method}` method; {learner_name(estimator)} has none. "
-                "Inherit from sklearn.base.BaseEstimator."
+                f"An estimator must have a `{method}` method; {who} has none.{hint}"
             )
     check_kind(estimator)
 

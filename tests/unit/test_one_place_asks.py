@@ -28,7 +28,7 @@ CALLERS = {
     "models/xgboost.py": "a native booster, for the function that it is made",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
-    "whatif/calibration.py": "calibrators, which the exact engines read",
+    "whatif/read_forest.py": "calibrators of forests, which the exact engine reads",
 }
 
 

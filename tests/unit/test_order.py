@@ -50,7 +50,7 @@ def test_differences_and_effects_are_ordered_by_size(kind, signed):
         table = results.summary(top=top).tables[0]
         assert [row[0].data.split(" ")[0] for row in table[1:]] == by_size[:top]
         for look in ("dots", "bars", "forest"):
-            assert results.plot(kind=look, top=top).data["term"].tolist() == by_size[:top]
+            assert results.plot(geom=look, top=top).data["term"].tolist() == by_size[:top]
         both = pi.plot({"one": results, "again": results}, top=top).data["term"]
         assert list(both.cat.categories) == by_size[:top][::-1]
     assert results.summary(sort=False).tables[0][1][0].data == results.params.index[0]
