@@ -128,7 +128,7 @@ def as_mathml(self: HTMLTranslator, node: Element) -> None:
         text = rf"\begin{{split}}{text}\end{{split}}"
     # The converter leaves the backslash of a large brace.
     formula = re.sub(r"\\([{}])<", r"\1<", convert(text, display=display))
-    if re.search(r">([&\\]|&#x0(0026|005C);)", formula):  # what it does not know, it draws
+    if re.search(r">(&<|\\|&#x0(0026|005C);)", formula):  # it draws what it does not know
         logging.getLogger(__name__).warning("A formula is not drawn: %s", text, location=node)
     self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
     raise SkipNode
