@@ -123,9 +123,13 @@ def copy_vignettes() -> None:
 
 def as_mathml(self: HTMLTranslator, node: Element) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
-    display = "block" if isinstance(node, math_block) else "inline"
+    display, text = "block" if isinstance(node, math_block) else "inline", node.astext()
+    if r"\\" in text:  # lines below each other, as LaTeX has them in a display
+        text = rf"\begin{{split}}{text}\end{{split}}"
     # The converter leaves the backslash of a large brace.
-    formula = re.sub(r"\\([{}])<", r"\1<", convert(node.astext(), display=display))
+    formula = re.sub(r"\\([{}])<", r"\1<", convert(text, display=display))
+    if re.search(r">(&<|\\|&#x0(0026|005C);)", formula):  # it draws what it does not know
+        logging.getLogger(__name__).warning("A formula is not drawn: %s", text, location=node)
     self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
     raise SkipNode
 

@@ -235,7 +235,7 @@ def _balanced_accuracy(y: FloatArray, prediction: FloatArray, weights: FloatArra
     if len(classes) < 2:
         raise LossError(
             "Specificity needs rows of another class, but all evaluation rows have the same; "
-            "stratify the resampling by the response."
+            "draw within classes, by `pi.Subsampling(strata=...)`, or use a loss."
         )
     member = y[:, None] == classes
     right = member == (most_probable(prediction)[:, None] == classes)
@@ -268,7 +268,8 @@ def _ranks(name: str, y: FloatArray, prediction: FloatArray) -> tuple[IntArray, 
     if events.all() or not events.any():
         raise LossError(
             f"The metric {quote(name)} needs rows of both classes, but all of the "
-            f"{len(y)} evaluation rows have the same; stratify the resampling by the response."
+            f"{len(y)} evaluation rows have the same; draw within classes, by "
+            "`pi.Subsampling(strata=...)`, or use a loss."
         )
     order = np.argsort(prediction[:, 1], kind="stable")
     ordered = prediction[order, 1]

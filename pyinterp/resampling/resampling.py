@@ -304,23 +304,35 @@ class Splitting(Resampling):
     def redraw(
         self, draw: Callable[[], list[Split]], units: Units, classes: FloatArray | None
     ) -> list[Split]:
-        """Draw splits until each has units on both sides and trains on every class.
+        """Draw splits until each has units, and rows of every class, on both sides.
+
+        If none of 200 draws has rows of every class that evaluate, as one is too rare, the first
+        that trains on all of them is taken.
 
         Raises
         ------
         DataError
             If none of 200 draws is like that; it states the problem of the last.
         """
-        every = 0 if classes is None else len(np.unique(classes))
+
+        def every_class(side: str) -> bool:
+            """Whether this side of every split holds all classes."""
+            if classes is None:
+                return True
+            held = (np.unique(classes[units.rows(getattr(split, side))]) for split in splits)
+            return {len(np.unique(classes))}.issuperset(map(len, held))
+
+        trained: list[Split] = []
         for _ in range(REDRAWS):
             splits = draw()
-            whole, trained = True, []
-            for train, evaluation, _ in splits:
-                whole = whole and len(train) > 0 and len(evaluation) > 0
-                if classes is not None and whole:
-                    trained.append(len(np.unique(classes[units.rows(train)])))
-            if whole and set(trained) <= {every}:
-                return splits
+            whole = all(len(train) > 0 and len(evaluation) > 0 for train, evaluation, _ in splits)
+            evaluated = whole and every_class("evaluation")
+            if whole and (evaluated or not trained) and every_class("train"):
+                trained = splits
+                if evaluated:
+                    break
+        if trained:
+            return trained
         draws = f"{REDRAWS} draws of {self.label}"
         if not whole:
             raise DataError(

@@ -25,12 +25,12 @@ KINDS = {
 
 
 @cache
-def limits_of_page():
+def function_of_page(name):
     cells = re.findall(r"```{code-cell} ipython3\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    (cell,) = [each for each in cells if "def limits(" in each]
-    names = {"np": np}
-    exec(cell.partition("\nloss = ")[0], names)  # noqa: S102 - of the page
-    return names["limits"]
+    (cell,) = [each for each in cells if f"def {name}(" in each]
+    names = {"np": np, "stats": stats}
+    exec(re.split(r"\n(?=\w+ = )", cell)[0], names)  # noqa: S102 - of the page
+    return names[name]
 
 
 @cache
@@ -145,7 +145,7 @@ def test_the_page_recomputes_every_row(learner, call, ends):
     for _, row in rows.iterrows():
         c, error = row["estimate"], row["std_error"]
         s0 = row.get("std_error_null", np.nan)
-        found = limits_of_page()(c, error, quantile, kind, s0, null, ends)
+        found = function_of_page("limits")(c, error, quantile, kind, s0, null, ends)
         size = max(abs(row["conf_low"]), abs(row["conf_high"]), error)
         np.testing.assert_allclose(
             found, row[["conf_low", "conf_high"]].astype(float), rtol=rtol, atol=rtol * size
@@ -156,6 +156,16 @@ def test_the_page_recomputes_every_row(learner, call, ends):
             p = 2 * stats.t.sf(abs(row["statistic"]), results.df_resid)
             if not re.search("simultaneous|adjusted", table):
                 assert row["p_value"] == pytest.approx(p, rel=1e-8)
+
+
+def test_the_page_recomputes_the_limits_of_shares():
+    shares = fitted("linear").population(["a", "b", "c", "d"]).importance
+    for alpha in (0.05, 0.2):
+        for _, row in shares.summary_frame(alpha).iterrows():
+            printed = row[["estimate", "std_error", "statistic"]]
+            p, low = function_of_page("share_limit")(*printed, shares.df_resid, alpha)
+            assert p == pytest.approx(row["p_value"], rel=1e-10)
+            assert low == pytest.approx(row["conf_low"], rel=1e-10, abs=1e-15)
 
 
 def test_enough_tables_and_all_kinds_are_recomputed():

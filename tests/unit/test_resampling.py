@@ -315,6 +315,23 @@ def test_a_plan_that_makes_no_sense_is_a_clear_error(make, message):
     assert pi.Subsampling(np.int64(3), fraction=np.float32(0.5)).number == 3
 
 
+@pytest.mark.parametrize("plan", [pi.HalfSampling(), pi.Bootstrap(15), pi.Subsampling(15)], ids=str)
+def test_every_refit_is_evaluated_on_every_class(plan):
+    """3% events: before, one in twenty plans had evaluation rows without an event."""
+    events = np.repeat([1.0, 0.0], [6, 194])
+    for seed in range(20):
+        for rows in parts_of(plan, 200, seed=seed, y=events, classes=("no", "yes")):
+            assert all(len(np.unique(side.y)) == 2 for side in rows)
+
+
+def test_a_class_that_is_too_rare_to_evaluate_every_refit_still_trains_each():
+    """4 events in 10 folds: 6 folds evaluate without one, as before, and draws come to an end."""
+    events = np.repeat([1.0, 0.0], [4, 96])
+    parts = parts_of(pi.CrossValidation(10), 100, y=events, classes=("no", "yes"))
+    assert all(len(np.unique(train.y)) == 2 for train, _ in parts)
+    assert sum(len(np.unique(evaluation.y)) == 1 for _, evaluation in parts) >= 6
+
+
 RARE = {"y": np.eye(40)[0], "classes": ("a", "b")}
 
 
