@@ -71,7 +71,7 @@ def positivity(
             ),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
-                name: "a group"
+                name: "R²_j is of one variable, and this is a group"
                 if len(variables) > 1
                 else "constant in the evaluation rows of a refit"
                 for name, variables in chosen.items()

@@ -65,6 +65,13 @@ from pyinterp.resampling.refits import (
 from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import EngineName, check_engine
 
+# Options that come before a fit.
+OF_LEARNER = dict.fromkeys(
+    ("groups", "missing", "subset", "weights", "weights_type", "offset", "exposure", "design",
+     "design_state", "unseen_levels"),
+    "it is an option of `pi.Learner` or `pi.Learner.from_formula`, beside the data.",
+)  # fmt: skip
+
 Measure: TypeAlias = str | Question | Estimand | Sequence[str | Question | Estimand]
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
@@ -313,7 +320,7 @@ class Learner(Hints):
             f"{self.sample.nobs} rows>"
         )
 
-    @takes()
+    @takes(refused=OF_LEARNER)
     def fit(
         self,
         resampling: Resampling | Any | None = None,
@@ -551,7 +558,7 @@ class Learner(Hints):
             "options": ", ".join(f"{name}={value!r}" for name, value in chosen.items()),
         }
 
-    @takes()
+    @takes(refused=OF_LEARNER)
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 

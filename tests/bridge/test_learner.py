@@ -364,3 +364,26 @@ def test_an_error_of_r_in_a_refit_says_so(rows):
     fitted = RLearner("stats::lm").fit(rows[["s"]], rows["y"])
     with pytest.raises(PredictionError, match="has new level"):
         pi.FittedModel(fitted, rows[["s"]].assign(s="z")).pd("s", grid=["z"])
+
+
+@pytest.mark.parametrize(
+    ("function", "formula"),
+    [
+        ("mgcv::gam", "y ~ s(x1) + x2"),
+        ("stats::lm", None),
+        ("nnet::nnet", None),
+        ("randomForest::randomForest", None),
+        ("ranger::ranger", None),
+    ],
+)
+def test_functions_that_take_no_missing_values_say_how_to_leave_them_out(function, formula):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({name: rng.normal(size=60) for name in ("x1", "x2", "y")})
+    data.loc[::10, "x2"] = np.nan
+    more = {"size": 2, "trace": False} if function == "nnet::nnet" else {}
+    learner = RLearner(function, formula=formula, **more)
+    plan, terms = pi.Subsampling(2), "y ~ x1 + x2"
+    with pytest.raises((PredictionError, RefitError), match='missing values: .*`missing="drop"`'):
+        pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1)
+    res = pi.Learner.from_formula(terms, data, learner, missing="drop").fit(plan, seed=1)
+    assert res.pfi().nobs == 54
