@@ -112,7 +112,6 @@ def notes_of(
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
     for diagnostic in dict.fromkeys([each for r in several for each in r.diagnostics]):
-        notes += _missing(diagnostic)
         notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))
     return list(dict.fromkeys(notes))
 
@@ -160,7 +159,11 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
         yield Footnote(f"Monte Carlo standard error of the estimates: {size}.")
     if engine.reason:
         yield Footnote("", f"Engine: {engine.name} ({engine.reason}).")
-    yield from _missing(results)
+    reasons: dict[str, list[str]] = {}
+    for term in params.index[params.isna()]:
+        reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
+    for why, terms in reasons.items():
+        yield Footnote(f"No estimate for {_enumerate(terms)}: {why}.")
     constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
     if results.without_error:
         yield Footnote(f"No standard error: {NO_MEAN[estimand.basis]}.")
@@ -169,16 +172,6 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     if len(constant):
         yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
     yield from map(Footnote, words.on(params))
-
-
-def _missing(results: EstimandResults) -> Iterator[Footnote]:
-    """Yield the reasons why estimates are missing."""
-    reasons: dict[str, list[str]] = {}
-    for term in results.params.index[results.params.isna()]:
-        why = results.estimand.words.missing.get(term, NO_VALUE)
-        reasons.setdefault(why, []).append(term)
-    for why, terms in reasons.items():
-        yield Footnote(f"No estimate for {_enumerate(terms)}: {why}.")
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:

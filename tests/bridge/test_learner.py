@@ -384,6 +384,15 @@ def test_functions_that_take_no_missing_values_say_how_to_leave_them_out(functio
     learner = RLearner(function, formula=formula, **more)
     plan, terms = pi.Subsampling(2), "y ~ x1 + x2"
     with pytest.raises((PredictionError, RefitError), match='missing values: .*`missing="drop"`'):
-        pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1)
+        pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1).pfi()
     res = pi.Learner.from_formula(terms, data, learner, missing="drop").fit(plan, seed=1)
     assert res.pfi().nobs == 54
+
+
+def test_a_function_without_its_package_takes_a_matrix_too(rows):
+    """As `cv.glmnet` does, after `library(glmnet)`; R says "invalid 'times' argument"."""
+    SESSION.evaluate("cv.like <<- function(x, y, ...) rep(1, nrow(x))")
+    for function in ("cv.like", "function(x, y) rep(1, nrow(x))"):
+        with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
+            RLearner(function).fit(rows[["x1", "x2"]], rows["y"])
+    SESSION.call("rm", list=pd.Series(["cv.like"]), envir=RCode("globalenv()"))

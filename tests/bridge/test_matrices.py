@@ -151,12 +151,3 @@ def test_errors_lead_to_what_works(data):
     odd = RModel(evaluate("structure(list(), class = 'odd')"), feature_names=["a", "b"])
     with pytest.raises(PredictionError, match=r"f <- function\(rows\) predict\(fit, as.matrix"):
         pi.FittedModel(odd, X, y).loss()
-
-
-def test_a_function_without_its_package_takes_a_matrix_too(data):
-    """As `cv.glmnet` does, after `library(glmnet)`; R says "invalid 'times' argument"."""
-    SESSION.evaluate("cv.like <<- function(x, y, ...) rep(1, nrow(x))")
-    for function in ("cv.like", "function(x, y) rep(1, nrow(x))"):
-        with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
-            RLearner(function).fit(data[["a", "b"]], data["y"])
-    SESSION.call("rm", list=pd.Series(["cv.like"]), envir=GLOBAL)
