@@ -51,6 +51,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.levels import allowed_in_words
 from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
@@ -714,6 +715,9 @@ def _analysis(
 ) -> Analysis:
     """Return the analysis of all refits, or of some."""
     context = context_of(refits, failed_refits=plan.number - len(refits), **words)
+    if options.unseen_levels == "allow":
+        note = allowed_in_words(refits, refits[0].design, sample if plan.shares_data else None)
+        context = replace(context, plan_note=f"{context.plan_note} {note}".strip())
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
     problem = Problem(
         sample=sample,
