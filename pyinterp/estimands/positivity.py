@@ -74,9 +74,7 @@ def positivity(
             always=(of_one,) if groups else (),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
-                name: "a group"
-                if name in groups
-                else "constant in the evaluation rows of a refit"
+                name: "a group" if name in groups else "constant in the evaluation rows of a refit"
                 for name, variables in chosen.items()
             },
             remarks=_remarks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -31,6 +32,15 @@ Contrasts: TypeAlias = Literal["reference", "all"]
 
 # Share of the rows that are common to the same data, where so many rows are distinct.
 IN_COMMON, DISTINCT = 0.5, 0.9
+
+# In the words of specifications: settings without which trees have interactions, and numbers of
+# trees.
+CONSTRAINT = re.compile(r"interaction_c|max_depth=1\b|(num_leaves|max_leaf_nodes)=2\b")
+TREES = re.compile(r"(?:max_iter|n_estimators|iterations)=\d+")
+UNDERFITS = (
+    "One of the learners has no or fewer interactions, and as many trees as the other: it may need "
+    "more of them, so that a difference may be its underfitting and proves no interaction."
+)
 
 
 @takes()
@@ -129,6 +139,11 @@ def compare(
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
+    pairs = [
+        (results[i].context.specification, results[j].context.specification) for i, j in places
+    ]
+    if any(_tests_underfitting(*pair) for pair in pairs):
+        context = replace(context, plan_note=f"{context.plan_note} {UNDERFITS}".strip())
     if paired:
         parts = [result.replicates for result in results]
         two = [(parts[one], parts[other]) for one, other in places]
@@ -154,6 +169,13 @@ def compare(
         labels=base.labels if paired else base.labels[:0],
     )
     return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
+
+
+def _tests_underfitting(one: str, other: str) -> bool:
+    """Whether one of two learners of as many trees, of one class, may have no interactions."""
+    same = one.partition("(")[0] == other.partition("(")[0]
+    constrained = {bool(CONSTRAINT.search(text)) for text in (one, other)}
+    return same and len(constrained) == 2 and TREES.findall(one) == TREES.findall(other)
 
 
 def _listed_results(

@@ -37,7 +37,14 @@ from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_record import drop_model, without_models
 from pyinterp.learner.on_file import Keepable, mean_prediction
-from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
+from pyinterp.models.adapters import (
+    by_variable,
+    fits_intercept,
+    needs_intercept,
+    one_thread,
+    suit,
+    wants_frames,
+)
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
@@ -593,7 +600,7 @@ class Learner(Hints):
         seeds = Seeds.start(seed)
         sample = self.sample
         predictor = fit_alone(
-            self.estimator,
+            by_variable(self.estimator, self.design),
             self.design.encode(sample.variables, sample.index),
             sample,
             seeds.stream("refits", 1),

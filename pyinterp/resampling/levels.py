@@ -24,7 +24,9 @@ WITHIN = (
 Unseen: TypeAlias = list[tuple[int, str, list[Any], int]]
 
 
-def unseen_among(parts: Mapping[int, RefitRows | Refit], design: Design, sample: Sample | None) -> Unseen:
+def unseen_among(
+    parts: Mapping[int, RefitRows | Refit], design: Design, sample: Sample | None
+) -> Unseen:
     """Return the unseen levels of every part that has some; a missing value is none.
 
     Levels of a population that all parts share are coded once.

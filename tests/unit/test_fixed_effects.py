@@ -92,7 +92,8 @@ def test_a_constant_feature_is_not_called_unused(panel):
 
 @pytest.mark.parametrize("count", [3, 8, 11])
 @pytest.mark.parametrize(
-    "plan", [pi.Bootstrap, pi.Subsampling, lambda m, cluster: pi.CrossValidation(3, cluster=cluster)]
+    "plan",
+    [pi.Bootstrap, pi.Subsampling, lambda m, cluster: pi.CrossValidation(3, cluster=cluster)],
 )
 def test_few_clusters_keep_their_warning(count, plan):
     res = fit_of("y ~ x", clusters_of(count), LinearRegression(), plan(8, cluster="block"))
