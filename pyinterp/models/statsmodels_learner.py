@@ -21,7 +21,6 @@ from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.statsmodels import family_of_mean, takes_offset
 
-
 # Models that predict no mean, and what to do.
 NO_LEARNERS = {
     "OrderedModel": "fit it, and pass its results to `pi.FittedModel`. Learners of ordered classes "

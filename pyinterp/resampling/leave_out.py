@@ -15,7 +15,7 @@ from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError, reason
-from pyinterp.models.adapters import column_positions, without_columns
+from pyinterp.models.adapters import by_variable, column_positions, without_columns
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes

@@ -79,8 +79,8 @@ def allowed_in_words(refits: Sequence[Refit], design: Design, sample: Sample | N
         rows[name] = rows.get(name, 0) + count
     total = sum(refit.evaluation.nobs for refit in refits)
     notes = [
-        f"{count:,} of {total:,} evaluation rows of all refits have a level of {name} that training "
-        f"rows lack, and the effect of the reference level.{f' {WITHIN}' * (count == total)}"
+        f"{count:,} of {total:,} evaluation rows of all refits have a level of {name} that "
+        f"training rows lack, and the effect of the reference level.{f' {WITHIN}' * (count == total)}"
         for name, count in rows.items()
     ]
     return " ".join(notes)

@@ -383,7 +383,7 @@ def test_functions_that_take_no_missing_values_say_how_to_leave_them_out(functio
     more = {"size": 2, "trace": False} if function == "nnet::nnet" else {}
     learner = RLearner(function, formula=formula, **more)
     plan, terms = pi.Subsampling(2), "y ~ x1 + x2"
-    with pytest.raises((PredictionError, RefitError), match='missing values: .*`missing="drop"`'):
+    with pytest.raises((PredictionError, RefitError), match=r'missing values: .*`missing="drop"`'):
         pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1).pfi()
     res = pi.Learner.from_formula(terms, data, learner, missing="drop").fit(plan, seed=1)
     assert res.pfi().nobs == 54

@@ -8,6 +8,7 @@ import statsmodels.formula.api as smf
 from fits import words_of
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import pyinterp as pi
 from pyinterp.errors import DesignError, OptionError, PredictionError
@@ -80,10 +81,8 @@ def test_draws_need_a_seed():
         model.pfi()
 
 
-@pytest.mark.parametrize("model", [sm.PHReg, "OrderedModel"])
+@pytest.mark.parametrize("model", [sm.PHReg, OrderedModel])
 def test_models_without_a_mean_are_no_learners(model):
-    if isinstance(model, str):
-        from statsmodels.miscmodels.ordinal_model import OrderedModel as model
     with pytest.raises(OptionError, match=f"{model.__name__} is no learner here: .*FittedModel"):
         pi.statsmodels_learner(model)
 

@@ -52,7 +52,7 @@ def test_both_remedies_work(panel):
 
 def test_rare_levels_keep_their_remedy(panel):
     rare = panel.assign(g=np.where(np.arange(len(panel)) == 3, "rare", "often"))
-    with pytest.raises(RefitError, match="Merge rare levels.*allow"):
+    with pytest.raises(RefitError, match=r"Merge rare levels.*allow"):
         fit_of("y ~ x + g", rare, LinearRegression(), pi.CrossValidation(4, cluster="firm"))
 
 
@@ -93,7 +93,7 @@ def test_a_constant_feature_is_not_called_unused(panel):
 @pytest.mark.parametrize("count", [3, 8, 11])
 @pytest.mark.parametrize(
     "plan",
-    [pi.Bootstrap, pi.Subsampling, lambda m, cluster: pi.CrossValidation(3, cluster=cluster)],
+    [pi.Bootstrap, pi.Subsampling, lambda _, cluster: pi.CrossValidation(3, cluster=cluster)],
 )
 def test_few_clusters_keep_their_warning(count, plan):
     res = fit_of("y ~ x", clusters_of(count), LinearRegression(), plan(8, cluster="block"))

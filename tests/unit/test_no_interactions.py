@@ -1,4 +1,4 @@
-"""Learners without interactions: levels of a factor go together, and comparisons say what they test."""
+"""Learners without interactions: levels of a factor go together; what comparisons test."""
 
 import numpy as np
 import pandas as pd

@@ -269,7 +269,8 @@ class Coding:
             if wrong.any():
                 raise DesignError(
                     f"Every design column must be finite, but `{short(columns[column])}` is not in "
-                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or {remedy}."
+                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or "
+                    f"{remedy}."
                 )
         return matrix
 
