@@ -139,10 +139,7 @@ def compare(
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
-    pairs = [
-        (results[i].context.specification, results[j].context.specification) for i, j in places
-    ]
-    if any(_tests_underfitting(*pair) for pair in pairs):
+    if any(_tests_underfitting(contexts[i], contexts[j]) for i, j in places):
         context = replace(context, plan_note=f"{context.plan_note} {UNDERFITS}".strip())
     if paired:
         parts = [result.replicates for result in results]
@@ -171,11 +168,11 @@ def compare(
     return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
 
 
-def _tests_underfitting(one: str, other: str) -> bool:
-    """Whether one of two learners of as many trees, of one class, may have no interactions."""
-    same = one.partition("(")[0] == other.partition("(")[0]
-    constrained = {bool(CONSTRAINT.search(text)) for text in (one, other)}
-    return same and len(constrained) == 2 and TREES.findall(one) == TREES.findall(other)
+def _tests_underfitting(*two: Context) -> bool:
+    """Whether one of two learners of a class, with as many trees, may have no interactions."""
+    texts = [context.specification for context in two]
+    alike = {(text.partition("(")[0], *TREES.findall(text)) for text in texts}
+    return len(alike) == 1 and len({bool(CONSTRAINT.search(text)) for text in texts}) == 2
 
 
 def _listed_results(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,7 @@ import pandas as pd
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import list_of, quote
-from pyinterp.resampling.resampling import RefitRows, Resampling
-
-if TYPE_CHECKING:
-    from pyinterp.resampling.refits import Refit
+from pyinterp.resampling.resampling import Resampling
 
 WITHIN = (
     "Subtract the means of its level from each row's response and numbers, and leave the levels "
@@ -24,10 +22,8 @@ WITHIN = (
 Unseen: TypeAlias = list[tuple[int, str, list[Any], int]]
 
 
-def unseen_among(
-    parts: Mapping[int, RefitRows | Refit], design: Design, sample: Sample | None
-) -> Unseen:
-    """Return the unseen levels of every part that has some; a missing value is none.
+def unseen_among(parts: Mapping[int, Any], design: Design, sample: Sample | None) -> Unseen:
+    """Return the unseen levels of every part, or refit, that has some; a missing value is none.
 
     Levels of a population that all parts share are coded once.
     """
@@ -43,7 +39,7 @@ def unseen_among(
         return {name: factor.take(where) for name, factor in every.items()}
 
     for k, part in parts.items():
-        trained = levels(cast(Sample, part.train))
+        trained = levels(part.train)
         for name, factor in levels(part.evaluation).items():
             new = np.setdiff1d(factor.codes, np.append(trained[name].codes, -1))
             if len(new):
@@ -72,15 +68,14 @@ def in_words(unseen: Unseen, plan: Resampling) -> str:
     )
 
 
-def allowed_in_words(refits: Sequence[Refit], design: Design, sample: Sample | None) -> str:
+def allowed_in_words(refits: Sequence[Any], design: Design, sample: Sample | None) -> str:
     """Return how many evaluation rows were treated as the reference level; "" if none were."""
-    rows = dict[str, int]()
-    for _, name, _, count in unseen_among({r.number: r for r in refits}, design, sample):
-        rows[name] = rows.get(name, 0) + count
-    total = sum(refit.evaluation.nobs for refit in refits)
-    notes = [
+    rows, total = Counter[str](), sum(refit.evaluation.nobs for refit in refits)
+    for _, name, _, count in unseen_among(dict(enumerate(refits)), design, sample):
+        rows[name] += count
+    return " ".join(
         f"{count:,} of {total:,} evaluation rows of all refits have a level of {name} that "
-        f"training rows lack, and the effect of the reference level.{f' {WITHIN}' * (count == total)}"
+        "training rows lack, and the effect of the reference level."
+        f"{f' {WITHIN}' if count == total else ''}"
         for name, count in rows.items()
-    ]
-    return " ".join(notes)
+    )
