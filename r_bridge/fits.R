@@ -389,7 +389,9 @@ unusable <- function(value, fit, classes, n, learner) {
 
 # Whether a function may be called with a formula: not if it has an `x` and no method for formulas.
 takes_formula <- function(fun) {
-  f <- eval(parse(text = fun, keep.source = FALSE)[[1L]], globalenv())
+  code <- parse(text = fun, keep.source = FALSE)[[1L]]
+  f <- tryCatch(eval(code, globalenv()), error = function(e) NULL)  # the call itself says what fails
+  if (!is.function(f)) return(TRUE)
   names <- names(formals(args(f)))
   method <- utils::getS3method(sub("^.*:", "", fun), "formula", optional = TRUE, envir = environment(f))
   "formula" %in% names || !"x" %in% names || is.function(method)

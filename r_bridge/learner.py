@@ -30,6 +30,7 @@ from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
 from r_bridge.arguments import check_code, check_no_rows, in_r_words
 from r_bridge.conversion import RCode, level_texts, text_from_r, texts
+from r_bridge.errors import RCallError
 from r_bridge.fits import Fit, Reporting, align, levels_in
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
@@ -183,7 +184,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
-            self._check_formula()
+        self._check_formula()
         frame = _rows_of(X)
         target = _response_of(y, len(frame))
         if is_frame(X):
@@ -200,16 +201,22 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         data = align(frame, self._levels)
         data[response] = values
         console: list[str] = []
-        made = SESSION.call_with(
-            self.function,
-            [
-                ("", self._r_formula(frame, response)),
-                ("data", self._names.frame_to_r(data)),
-                *arguments.items(),
-            ],
-            seed=self._seed(),
-            console=console,
-        )
+        try:
+            made = SESSION.call_with(
+                self.function,
+                [
+                    ("", self._r_formula(frame, response)),
+                    ("data", self._names.frame_to_r(data)),
+                    *arguments.items(),
+                ],
+                seed=self._seed(),
+                console=console,
+            )
+        except RCallError as error:
+            if frame.isna().any(axis=None):
+                remedy = 'Rows have missing values: leave them out by `missing="drop"`.'
+                raise RCallError(f"{error.message} {remedy}", error.call, error.called) from error
+            raise
         self.fit_ = Fit(made)
         two = bool(self.classifier) and len(self.classes_) == 2
         self._event_first = two and self.fit_.counts_event_first()

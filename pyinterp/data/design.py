@@ -280,8 +280,9 @@ class FormulaDesign(Design):
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
         terms, driven, others = self._terms_with(names), self.driven(names), self.others(names)
+        remedy = f"choose other values of {list_of(names)}, by `step`, `grid` or `sampler`"
         if not others:
-            return _column_swap(self, rows, driven, self._coding.build(donors, terms))
+            return _column_swap(self, rows, driven, self._coding.build(donors, terms, remedy))
         # Some column uses replaced and other variables, as an interaction does: built per pair.
         base, stays = self.rows_of(rows), rows.variables[list(others)]
         replaced = donors[list(names)]
@@ -290,7 +291,7 @@ class FormulaDesign(Design):
             sides = stays.take(rows), replaced.take(places)
             mixed = pd.concat([side.reset_index(drop=True) for side in sides], axis=1)
             copies = base[rows]
-            copies[:, driven] = self._coding.build(mixed, terms)
+            copies[:, driven] = self._coding.build(mixed, terms, remedy)
             return copies
 
         return Swap(matrix)

@@ -116,6 +116,12 @@ class Problem:
         if features is None:
             return dict(self.features)
         names = names_of(features)
+        for group, variables in self.features.items():
+            for name in set(names).intersection(variables) - self.features.keys():
+                raise OptionError(
+                    f"{quote(name)} is in the group {quote(group)}, whose variables are replaced "
+                    "together: name the group, or make the learner without `groups`."
+                )
         check_names(names, self.features)
         return {name: self.features[name] for name in dict.fromkeys(names)}
 

@@ -55,6 +55,8 @@ def positivity(
     """
     chosen = problem.choose(features)
     samplers = samplers_of(problem, chosen, sampler)
+    groups = [name for name, variables in chosen.items() if len(variables) > 1]
+    of_one = f"R²_j is of one variable, not of a group ({list_of(groups)})."
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
@@ -69,11 +71,10 @@ def positivity(
                 "sample; at 1 positivity is violated: given the others, the feature does not "
                 "vary."
             ),
+            always=(of_one,) if groups else (),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
-                name: "a group"
-                if len(variables) > 1
-                else "constant in the evaluation rows of a refit"
+                name: "a group" if name in groups else "constant in the evaluation rows of a refit"
                 for name, variables in chosen.items()
             },
             remarks=_remarks,

@@ -14,7 +14,7 @@ from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
-from pyinterp.resampling.plans import LEAST_PAIRS
+from pyinterp.resampling.plans import LEAST_CLUSTERS, LEAST_PAIRS
 
 CovType: TypeAlias = (
     Literal["half-sample", "half-sample-t", "bootstrap"]
@@ -191,7 +191,11 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
             f'Rows that are pooled over refits have `cov_type="influence"`, not "{name}": no refit '
             "has an estimate of its own; leave it out."
         )
-    return COV_TYPES[name](replicates)
+    found, count = COV_TYPES[name](replicates), replicates.evaluations.cluster_count
+    if count is not None and count < LEAST_CLUSTERS and replicates.number > 1 and not found.reason:
+        few = f"There are {count} clusters. With fewer than {LEAST_CLUSTERS} intervals are too"
+        return replace(found, warning=f"{few} narrow, and t and tests of 0 find too much.")
+    return found
 
 
 def check_inference(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -31,6 +32,15 @@ Contrasts: TypeAlias = Literal["reference", "all"]
 
 # Share of the rows that are common to the same data, where so many rows are distinct.
 IN_COMMON, DISTINCT = 0.5, 0.9
+
+# In the words of specifications: settings without which trees have interactions, and numbers of
+# trees.
+CONSTRAINT = re.compile(r"interaction_c|max_depth=1\b|(num_leaves|max_leaf_nodes)=2\b")
+TREES = re.compile(r"(?:max_iter|n_estimators|iterations)=\d+")
+UNDERFITS = (
+    "One of the learners has no or fewer interactions, and as many trees as the other: it may need "
+    "more of them, so that a difference may be its underfitting and proves no interaction."
+)
 
 
 @takes()
@@ -129,6 +139,8 @@ def compare(
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
+    if any(_tests_underfitting(contexts[i], contexts[j]) for i, j in places):
+        context = replace(context, plan_note=f"{context.plan_note} {UNDERFITS}".strip())
     if paired:
         parts = [result.replicates for result in results]
         two = [(parts[one], parts[other]) for one, other in places]
@@ -154,6 +166,13 @@ def compare(
         labels=base.labels if paired else base.labels[:0],
     )
     return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
+
+
+def _tests_underfitting(*two: Context) -> bool:
+    """Whether one of two learners of a class, with as many trees, may have no interactions."""
+    texts = [context.specification for context in two]
+    alike = {(text.partition("(")[0], *TREES.findall(text)) for text in texts}
+    return len(alike) == 1 and len({bool(CONSTRAINT.search(text)) for text in texts}) == 2
 
 
 def _listed_results(

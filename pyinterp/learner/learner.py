@@ -37,7 +37,14 @@ from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_record import drop_model, without_models
 from pyinterp.learner.on_file import Keepable, mean_prediction
-from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
+from pyinterp.models.adapters import (
+    by_variable,
+    fits_intercept,
+    needs_intercept,
+    one_thread,
+    suit,
+    wants_frames,
+)
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
@@ -51,6 +58,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.levels import allowed_in_words
 from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
@@ -64,6 +72,13 @@ from pyinterp.resampling.refits import (
 )
 from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import EngineName, check_engine
+
+# Options that come before a fit.
+OF_LEARNER = dict.fromkeys(
+    ("groups", "missing", "subset", "weights", "weights_type", "offset", "exposure", "design",
+     "design_state", "unseen_levels"),
+    "it is an option of `pi.Learner` or `pi.Learner.from_formula`, beside the data.",
+)  # fmt: skip
 
 Measure: TypeAlias = str | Question | Estimand | Sequence[str | Question | Estimand]
 Encoding: TypeAlias = Literal["matrix", "frame"]
@@ -313,7 +328,7 @@ class Learner(Hints):
             f"{self.sample.nobs} rows>"
         )
 
-    @takes()
+    @takes(refused=OF_LEARNER)
     def fit(
         self,
         resampling: Resampling | Any | None = None,
@@ -551,7 +566,7 @@ class Learner(Hints):
             "options": ", ".join(f"{name}={value!r}" for name, value in chosen.items()),
         }
 
-    @takes()
+    @takes(refused=OF_LEARNER)
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 
@@ -585,7 +600,7 @@ class Learner(Hints):
         seeds = Seeds.start(seed)
         sample = self.sample
         predictor = fit_alone(
-            self.estimator,
+            by_variable(self.estimator, self.design),
             self.design.encode(sample.variables, sample.index),
             sample,
             seeds.stream("refits", 1),
@@ -707,6 +722,9 @@ def _analysis(
 ) -> Analysis:
     """Return the analysis of all refits, or of some."""
     context = context_of(refits, failed_refits=plan.number - len(refits), **words)
+    if options.unseen_levels == "allow":
+        note = allowed_in_words(refits, refits[0].design, sample if plan.shares_data else None)
+        context = replace(context, plan_note=f"{context.plan_note} {note}".strip())
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
     problem = Problem(
         sample=sample,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from pyinterp.data.design import Design
 from pyinterp.models.copies import fresh
 from pyinterp.models.final_step import innermost
 from pyinterp.models.libraries import library_of
@@ -18,6 +20,9 @@ _BY_COLUMN = re.compile(
     r"(cat|categorical|embedding|text)_features|feature_weights|interaction_(constraints|cst)|"
     r"monotone_constraints|monotonic_cst"
 )
+
+# How many variables a branch of trees may use, by scikit-learn's words.
+SIZES = {"no_interactions": 1, "pairwise": 2}
 
 
 def needs_intercept(estimator: Any) -> bool:
@@ -67,6 +72,19 @@ def column_positions(estimator: Any) -> str:
         if by_position:
             return str(name)
     return ""
+
+
+def by_variable(estimator: Any, design: Design) -> Any:
+    """Return an estimator whose constraint of interactions in words is of variables, not columns.
+
+    Levels of a factor are columns of one variable, which trees may use together.
+    """
+    most = SIZES.get(str(getattr(estimator, "interaction_cst", None)))
+    if most is None or len(design.columns) == len(design.variables):
+        return estimator
+    columns = [set(design.driven([name]).tolist()) for name in design.variables]
+    sets = [set.union(*some) for some in combinations(columns, min(most, len(columns)))]
+    return fresh(estimator).set_params(interaction_cst=sets)
 
 
 def without_columns(estimator: Any, left_out: Collection[str]) -> Any:

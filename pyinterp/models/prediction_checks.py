@@ -52,8 +52,8 @@ def as_numbers(predictions: Any, who: str) -> FloatArray:
     )
 
 
-def check_finite(predicted: FloatArray, who: str) -> None:
-    """Raise unless all predictions are finite, and their squares have finite variances."""
+def check_finite(predicted: FloatArray, who: str, rows: Matrix | None = None) -> None:
+    """Raise unless all predictions of some rows are finite, and their squares' variances."""
     if predicted.min(initial=0.0) >= -LARGEST and predicted.max(initial=0.0) <= LARGEST:
         return
     finite = np.isfinite(predicted)
@@ -63,9 +63,12 @@ def check_finite(predicted: FloatArray, who: str) -> None:
             f"larger numbers overflow; {who} returned {np.abs(predicted).max():.3g}. If it "
             "does not converge, scaled features often help."
         )
+    remedy = ""
+    if rows is not None and as_frame(rows).isna().any(axis=None):
+        remedy = ' Rows have missing values: leave them out by `missing="drop"`, or fill them in.'
     raise PredictionError(
         f"Predictions must be finite; {who} returned {int((~finite).sum())} that are not, of "
-        f"{predicted.size}."
+        f"{predicted.size}.{remedy}"
     )
 
 
@@ -110,13 +113,20 @@ def check_repeatable(
     apart = np.abs(first - every[some])
     allowed = BATCH * spread(every) + UNITS * _precision(every) * np.abs(every[some])
     # Only if it must be: predictions for every column.
-    if (apart > allowed).any() and (
-        not np.array_equal(predict(take(rows, np.arange(len(rows)))), first)
-        or (apart > SURE * allowed + _rounding(predict, rows, first)).any()
-    ):
+    if not (apart > allowed).any():
+        return every
+    remedy = ""
+    if not np.array_equal(predict(take(rows, np.arange(len(rows)))), first):
+        remedy = "the second time. Fix the seed of what it draws at random."
+    elif (apart > SURE * allowed + _rounding(predict, rows, first)).any():
+        remedy = (
+            "with other rows beside it. Compute means, ranks and the like before, as columns, or "
+            "in a formula by `center(x)`, `standardize(x)` or `scale(x)`."
+        )
+    if remedy:
         raise PredictionError(
-            f"A row must get the same prediction each time, whatever rows are predicted with it, "
-            f"but {who} gives others the second time. Fix the seed of what it draws at random."
+            "A row must get the same prediction each time, whatever rows are predicted with it, "
+            f"but {who} gives others {remedy}"
         )
     return every
 

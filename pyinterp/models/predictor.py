@@ -173,7 +173,7 @@ class Predictor:
                 f"{who} must return one prediction per row, of shape "
                 f"{expected}; it returned shape {predicted.shape}{one if several else ''}."
             )
-        check_finite(predicted, who)
+        check_finite(predicted, who, matrix)
         if self.kind == "probability":
             check_probabilities(predicted, who)
         if self.distribution is not None:

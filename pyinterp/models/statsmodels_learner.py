@@ -21,6 +21,14 @@ from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.statsmodels import family_of_mean, takes_offset
 
+# Models that predict no mean, and what to do.
+NO_LEARNERS = {
+    "OrderedModel": "fit it, and pass its results to `pi.FittedModel`. Learners of ordered classes "
+    "are classifiers, and R's `MASS::polr`.",
+    "PHReg": "it predicts hazards of several kinds. Pass a function of its results to "
+    '`pi.FittedModel`, as the page "Survival" does, or take a learner of that page.',
+}
+
 
 class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A statsmodels model class with its options, as an estimator."""
@@ -166,11 +174,8 @@ def statsmodels_learner(
             f"`model` must be a statsmodels model class such as sm.GLM, not {quote(model)}; "
             "options of the model go in as keywords."
         )
-    if model.__name__ == "OrderedModel":
-        raise OptionError(
-            "OrderedModel is no learner here: fit it, and pass its results to `pi.FittedModel`. "
-            "Learners of ordered classes are classifiers, and R's `MASS::polr`."
-        )
+    if model.__name__ in NO_LEARNERS:
+        raise OptionError(f"{model.__name__} is no learner here: {NO_LEARNERS[model.__name__]}")
     if fit is not None:
         check_mapping("fit", fit, "{'maxiter': 200}", empty=True)
     family = options.get("family")

@@ -15,7 +15,7 @@ from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError, reason
-from pyinterp.models.adapters import column_positions, without_columns
+from pyinterp.models.adapters import by_variable, column_positions, without_columns
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes
@@ -66,7 +66,8 @@ class LeaveOut:
         """Train a refit once more, as it was trained; without new seeds the learner's own stay."""
         train: Any = refit.train
         rng = self.seeds.stream("refits", refit.number) if self.options.reseed else None
-        return fit_one(self.estimator, refit.design.rows_of(train), train, rng)
+        estimator = by_variable(self.estimator, refit.design)
+        return fit_one(estimator, refit.design.rows_of(train), train, rng)
 
     def train(
         self, features: Mapping[str, tuple[str, ...]], label: str, progress: ProgressOption = False
@@ -148,7 +149,10 @@ class LeaveOut:
             )
             fit = partial(
                 fit_one,
-                without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
+                by_variable(
+                    without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
+                    reduced,
+                ),
                 rows,
                 train,
                 self.seeds.stream("refits", refit.number) if self.options.reseed else None,

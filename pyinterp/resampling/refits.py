@@ -26,7 +26,7 @@ from pyinterp.errors import (
     level_of_caller,
     reason,
 )
-from pyinterp.models.adapters import wants_codes, wants_frames
+from pyinterp.models.adapters import by_variable, wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
@@ -324,7 +324,8 @@ class _Work:
                 continue
             rng = self.seeds.stream("refits", k) if self.options.reseed else None
             fit = partial(fit_one, workers=workers)
-            job = partial(outcome_of, k, fit, self.estimator, matrix, train, rng)
+            learner = by_variable(self.estimator, design)
+            job = partial(outcome_of, k, fit, learner, matrix, train, rng)
             if self.finish is None:
                 yield job
             else:

@@ -364,3 +364,35 @@ def test_an_error_of_r_in_a_refit_says_so(rows):
     fitted = RLearner("stats::lm").fit(rows[["s"]], rows["y"])
     with pytest.raises(PredictionError, match="has new level"):
         pi.FittedModel(fitted, rows[["s"]].assign(s="z")).pd("s", grid=["z"])
+
+
+@pytest.mark.parametrize(
+    ("function", "formula"),
+    [
+        ("mgcv::gam", "y ~ s(x1) + x2"),
+        ("stats::lm", None),
+        ("nnet::nnet", None),
+        ("randomForest::randomForest", None),
+        ("ranger::ranger", None),
+    ],
+)
+def test_functions_that_take_no_missing_values_say_how_to_leave_them_out(function, formula):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({name: rng.normal(size=60) for name in ("x1", "x2", "y")})
+    data.loc[::10, "x2"] = np.nan
+    more = {"size": 2, "trace": False} if function == "nnet::nnet" else {}
+    learner = RLearner(function, formula=formula, **more)
+    plan, terms = pi.Subsampling(2), "y ~ x1 + x2"
+    with pytest.raises((PredictionError, RefitError), match=r'missing values: .*`missing="drop"`'):
+        pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1).pfi()
+    res = pi.Learner.from_formula(terms, data, learner, missing="drop").fit(plan, seed=1)
+    assert res.pfi().nobs == 54
+
+
+def test_a_function_without_its_package_takes_a_matrix_too(rows):
+    """As `cv.glmnet` does, after `library(glmnet)`; R says "invalid 'times' argument"."""
+    SESSION.evaluate("cv.like <<- function(x, y, ...) rep(1, nrow(x))")
+    for function in ("cv.like", "function(x, y) rep(1, nrow(x))"):
+        with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
+            RLearner(function).fit(rows[["x1", "x2"]], rows["y"])
+    SESSION.call("rm", list=pd.Series(["cv.like"]), envir=RCode("globalenv()"))

@@ -229,10 +229,13 @@ class Coding:
                 coded[factor.name()] = pd.Categorical.from_codes(codes, pd.Index(info.categories))
         return coded
 
-    def build(self, frame: pd.DataFrame, positions: Sequence[int]) -> FloatArray:
+    def build(
+        self, frame: pd.DataFrame, positions: Sequence[int], remedy: str = "drop those rows"
+    ) -> FloatArray:
         """Return the columns that the terms at `positions` have for the rows of `frame`.
 
-        Numeric variables are copied; patsy, which is slow, builds the other columns.
+        Numeric variables are copied; patsy, which is slow, builds the other columns. `remedy` is
+        for rows of which a column is not finite.
         """
         columns, owners = [], []
         for t in positions:
@@ -266,8 +269,8 @@ class Coding:
             if wrong.any():
                 raise DesignError(
                     f"Every design column must be finite, but `{short(columns[column])}` is not in "
-                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or drop "
-                    "those rows."
+                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or "
+                    f"{remedy}."
                 )
         return matrix
 

@@ -52,7 +52,8 @@ class Scores:
     values: tuple[float, ...]
 
     def __str__(self) -> str:
-        return ", ".join(f"{c} {v:g}" for c, v in zip(self.classes, self.values, strict=True))
+        each = zip(map(str, self.classes), map("{:g}".format, self.values), strict=True)
+        return ", ".join(" ".join(dict.fromkeys(one)) for one in each)
 
 
 UsedScale: TypeAlias = (

@@ -84,7 +84,8 @@ def ame(
     bp    1.09   1.88
     """
     variables = [str(name) for name in problem.sample.variables.columns]
-    names = variables if features is None else list(dict.fromkeys(names_of(features)))
+    varied = [name for name in variables if name != problem.offset]
+    names = varied if features is None else list(dict.fromkeys(names_of(features)))
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.sample.variables

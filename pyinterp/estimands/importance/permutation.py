@@ -27,7 +27,9 @@ NO_SAMPLER = (
     "if the feature is drawn given the others entropy-PFI is 0, as the draws have the joint "
     "distribution of the data (Wood et al. 2024, Proposition 3); `likelihood_pfi` takes it."
 )
-NO_USE = "never used by the learner in any refit, which does not mean certainly 0"
+NO_USE = (
+    "in no refit do predictions of evaluation rows change with it, which does not mean certainly 0"
+)
 
 
 def permutation_importance(

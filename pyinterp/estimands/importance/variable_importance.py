@@ -19,6 +19,7 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Permutations, difference
 from pyinterp.estimands.importance.permutation import (
+    NO_USE,
     Replacement,
     check_permutations,
     permutation_importance,
@@ -311,7 +312,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             ),
             notes=(NO_TEST, of_levels) if levels else (NO_TEST,),
             missing=missing,
-            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+            zero_variance=NO_USE,
         ),
         # Noise makes effects vary, whatever the truth: there is no value to test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),

@@ -1,0 +1,137 @@
+"""Messages blame what is wrong, and say what mends it; what they say works."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from fits import words_of
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+import pyinterp as pi
+from pyinterp.errors import DesignError, OptionError, PredictionError
+
+N = 120
+RNG = np.random.default_rng(1)
+DATA = pd.DataFrame({"x": RNG.lognormal(0, 1, N), "z": RNG.normal(size=N), "u": RNG.normal(size=N)})
+DATA["y"] = np.log(DATA.x) + DATA.z + RNG.normal(size=N)
+DATA["time"] = RNG.exponential(size=N) + 0.01
+DATA["count"] = RNG.poisson(DATA.time)
+PLAN = pi.Subsampling(2)
+
+
+def fit_of(formula, estimator, data=DATA, **options):
+    return pi.Learner.from_formula(formula, data, estimator, **options).fit(PLAN, seed=1)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return fit_of("y ~ np.log(x) + z", RandomForestRegressor(5, min_samples_leaf=5))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda res: res.ame("x", step="sd"),
+        lambda res: res.ame("x", step=5.0),
+        lambda res: res.pd("x", grid=[-1, 1]),
+        lambda res: res.pd(["x", "z"], grid={"x": [0.0, 1], "z": [0, 1]}),
+    ],
+    ids=["sd", "step", "grid", "surface"],
+)
+def test_values_asked_for_are_blamed_not_rows(forest, ask):
+    said = r"`np\.log\(x\)` is not in .* or choose other values of x.*`step`, `grid` or `sampler`"
+    with pytest.raises(DesignError, match=said) as caught:
+        ask(forest)
+    assert "drop" not in str(caught.value)
+    assert np.isfinite(forest.ame("x", step=0.01).params).all()
+
+
+@pytest.mark.parametrize(
+    "formula", ["y ~ I(x - x.mean()) + z", "y ~ x.rank() + z", "y ~ I(x / x.std()) + z"]
+)
+def test_rows_that_depend_on_others_need_no_seed(formula):
+    model = pi.FittedModel(smf.ols(formula, DATA).fit(), DATA[["x", "z"]], DATA.y)
+    with pytest.raises(PredictionError, match=r"rows beside it.*before.*`center\(x\)`") as caught:
+        model.pfi()
+    assert "seed" not in str(caught.value)
+    inside = smf.ols("y ~ center(x) + z", DATA).fit()
+    assert (pi.FittedModel(inside, DATA[["x", "z"]], DATA.y).pfi().params > 0).all()
+
+
+@pytest.mark.parametrize(
+    "predict",
+    [
+        lambda rows: rows["x"] - rows["x"].mean(),
+        lambda rows: rows["x"].rank(),
+        lambda rows: rows["x"] / rows["x"].sum(),
+    ],
+)
+def test_functions_of_several_rows_need_no_seed(predict):
+    with pytest.raises(PredictionError, match="rows beside it"):
+        pi.FittedModel(predict, DATA[["x", "z"]], DATA.y).pfi()
+
+
+def test_draws_need_a_seed():
+    draw = np.random.default_rng(1).normal
+    model = pi.FittedModel(lambda rows: rows["x"] + draw(size=len(rows)), DATA[["x", "z"]], DATA.y)
+    with pytest.raises(PredictionError, match="Fix the seed"):
+        model.pfi()
+
+
+@pytest.mark.parametrize("model", [sm.PHReg, OrderedModel])
+def test_models_without_a_mean_are_no_learners(model):
+    with pytest.raises(OptionError, match=f"{model.__name__} is no learner here: .*FittedModel"):
+        pi.statsmodels_learner(model)
+
+
+@pytest.mark.parametrize(
+    "name", ["missing", "weights", "offset", "exposure", "groups", "subset", "unseen_levels"]
+)
+@pytest.mark.parametrize("method", ["fit", "fit_model"])
+def test_options_of_a_learner_are_not_options_of_its_fit(name, method):
+    learner = pi.Learner.from_formula("y ~ x", DATA, LinearRegression())
+    said = rf"{method}\(\) takes no keyword argument `{name}`: .*`pi\.Learner`"
+    with pytest.raises(TypeError, match=said):
+        getattr(learner, method)(**{name: "time"})
+
+
+def test_an_exposure_has_no_slope_unless_it_is_asked_for():
+    model = pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson())
+    res = fit_of("count ~ x + z", model, exposure="time")
+    assert list(res.ame().params.index) == ["x", "z"]
+    assert list(res.ame("log(time)").params.index) == ["log(time)"]
+    fitted = sm.GLM(DATA["count"], DATA[["x", "z"]], sm.families.Poisson(), exposure=DATA.time)
+    alone = pi.FittedModel(fitted.fit(), DATA[["x", "z"]], DATA["count"], exposure=DATA.time)
+    assert list(alone.ame().params.index) == ["x", "z"]
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    return fit_of("y ~ x + z + u", LinearRegression(), groups={"both": ["x", "z"]})
+
+
+@pytest.mark.parametrize("method", ["pfi", "cvim", "loco", "positivity", "h_statistic"])
+def test_a_variable_of_a_group_is_found_in_it(grouped, method):
+    with pytest.raises(OptionError, match=r"'x' is in the group 'both'.*without `groups`"):
+        getattr(grouped, method)("x")
+    with pytest.raises(OptionError, match="Can't find feature 'w'"):
+        getattr(grouped, method)("w")
+
+
+@pytest.mark.parametrize("method", ["cvim", "positivity", "redundancy", "importance"])
+def test_the_empty_share_of_a_group_has_its_reason(grouped, method):
+    text = " ".join(str(getattr(grouped, method)().summary()).split())
+    assert "R²_j is of one variable, not of a group (both)." in text
+
+
+def test_numbered_classes_with_their_own_numbers_are_named_once():
+    rating = pd.Series(pd.Categorical(np.digitize(DATA.y, [-1, 1]) + 1, ordered=True), name="r")
+    data = DATA.assign(r=rating)
+    res = fit_of("r ~ x + z", LogisticRegression(), data)
+    said = words_of(res.pd("z", points=2, scale={1: 1, 2: 2, 3: 3}))
+    assert "1 1, 2 2" not in said
+    assert "1, 2, 3" in said
+    assert "1 0, 2 5, 3 9" in words_of(res.pd("z", points=2, scale={1: 0, 2: 5, 3: 9}))
