@@ -1,13 +1,13 @@
 """How often `population()` covers, and rejects, what is true of simulated worlds.
 
-    python studies/population.py RAW SECONDS [LARGEST_N]
+    python studies/population.py RAW SECONDS [LEARNER ...]
     python studies/population.py plans SETS
 
 Every data set adds lines to the file RAW, and what is there is not done again; after so many CPU
 seconds it stops. The cells take turns, so that they have as many data sets. Their summary goes to
-`studies/results/population.csv`, with the number of data sets in every row. Nothing in the package
-was tuned on these cells; those of `LAST` are run after all others. With `plans` the data sets of
-one world are analyzed by other plans, for `studies/results/population_plans.csv`.
+`studies/results/population.csv`, with the number of data sets in every row; `bias` there is in
+widths of intervals. Nothing in the package was tuned on these data sets. With `plans` the data sets
+of one world are analyzed by other plans, for `studies/results/population_plans.csv`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier, LGBMRegressor
+from scipy import stats
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import pyinterp as pi
+from pyinterp.estimands.population import LARGEST_BIAS
 
 SUMMARY = Path(__file__).parent / "results" / "population.csv"
 MILLION = 1_000_000
@@ -65,6 +67,7 @@ class World:
     truth: dict[str, tuple[float, float]]
     classifier: bool = False
     cluster: str | None = None
+    weights: str | None = None
 
 
 def expit(t: Any) -> Any:
@@ -163,6 +166,100 @@ def _interaction(rng: np.random.Generator, n: int) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "a": a, "b": b, "y": y})
 
 
+def _both(
+    f: Callable[[Any], Any], a: float, b: float, others: int, slope: float = 0.0
+) -> Callable[..., pd.DataFrame]:
+    """Return a world where y and x depend on one function of the others, with a slope of x."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        z = rng.normal(size=(n, others))
+        x = b * f(z) + rng.normal(size=n)
+        y = slope * x + a * f(z) + rng.normal(size=n)
+        return _frame(z).assign(x=x, y=y)
+
+    return draw
+
+
+def _frame(z: Any) -> pd.DataFrame:
+    return pd.DataFrame(z, columns=[f"z{j}" for j in range(z.shape[1])])
+
+
+def _linear(
+    texts: int, numbers: int, tails: float = 1e9, levels: int = 3
+) -> Callable[..., pd.DataFrame]:
+    """Return a linear world with texts and numbers, where lm is right."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        z, codes = rng.normal(size=(n, numbers)), rng.integers(levels, size=(n, texts))
+        x = 0.5 * z[:, 0] + rng.standard_t(tails, size=n)
+        effects = np.linspace(-1, 1.5, levels)[codes].sum(axis=1)
+        y = 2 * x - z[:, 0] + effects + rng.standard_t(tails, size=n)
+        data = _frame(z).assign(x=x, y=y)
+        return data.assign(
+            **{f"t{j}": np.array(list("abcdefgh"))[c] for j, c in enumerate(codes.T)}
+        )
+
+    return draw
+
+
+def _tight(share: float) -> Callable[..., pd.DataFrame]:
+    """Return a world where the others explain a share of x, not linearly."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        z = rng.normal(size=(n, 3))
+        curve = np.tanh(1.5 * z[:, 0])
+        x = curve + 0.5 * z[:, 1] + np.sqrt(0.77 * (1 / share - 1)) * rng.normal(size=n)
+        return _frame(z).assign(x=x, y=x + curve + z[:, 2] + rng.normal(size=n))
+
+    return draw
+
+
+def _few_clusters(count: int) -> Callable[..., pd.DataFrame]:
+    """Return a world of few clusters, of which x, y and a null have parts of their own."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        unit = np.arange(n) % count
+        u, c, d = rng.normal(size=(3, count))[:, unit]
+        z = rng.normal(size=n) + 0.7 * c
+        x = c + 0.3 * rng.normal(size=n) + 0.3 * z
+        y, null = x + z + u + rng.normal(size=n), d + 0.3 * rng.normal(size=n)
+        return pd.DataFrame({"x": x, "null": null, "z": z, "y": y, "unit": unit})
+
+    return draw
+
+
+def _rare(share: float) -> Callable[..., pd.DataFrame]:
+    """Return a world with a null and few events."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        z = rng.normal(size=(n, 3))
+        log_odds = np.log(share / (1 - share)) + z[:, 0] + 0.5 * z[:, 1]
+        null = 0.7 * z[:, 0] + rng.normal(size=n)
+        return _frame(z).assign(null=null, y=(rng.random(n) < expit(log_odds)).astype(int))
+
+    return draw
+
+
+def _sampled(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Rows whose effect is large are sampled often: only weighted slopes have their mean."""
+    z = rng.normal(size=(10 * n, 2))
+    x = 0.5 * z[:, 0] + rng.normal(size=10 * n)
+    y = (1 + z[:, 1]) * x + z[:, 0] + rng.normal(size=10 * n)
+    p = expit(1.5 * z[:, 1])
+    some = rng.choice(10 * n, n, replace=False, p=p / p.sum())
+    return _frame(z).assign(x=x, y=y, w=1 / p).iloc[some].reset_index(drop=True)
+
+
+def _product(z: Any) -> Any:
+    return z[:, 0] * z[:, 1]
+
+
+def _friedman(z: Any) -> Any:
+    u = stats.norm.cdf(z)
+    f = 10 * np.sin(np.pi * u[:, 0] * u[:, 1]) + 20 * (u[:, 2] - 0.5) ** 2 + 10 * u[:, 3]
+    return (f + 5 * u[:, 4] - 14) / 5
+
+
 def _of_levels() -> dict[str, tuple[float, float]]:
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, MILLION))
@@ -205,32 +302,84 @@ def worlds() -> dict[str, World]:
         "null, square": World(_square, null),
         "weak slope": World(_weak, {"x": (0.25, 0.04 / _variance(_weak))}),
         "interaction": World(_interaction, {"x": (0.0, 0.36 / _variance(_interaction))}),
+        **_harder(),
     }
 
 
-COVERAGE = ["constant spread", "changing spread", "three levels", "binary y", "clusters"]
-LAST = ["R²_j = .85", "lognormal errors", "null, noise by it"]
-TESTS = ["null, correlation .9", "null, square", "weak slope", "interaction"]
-# Data sets of every cell.
-SETS = {500: 200, 2000: 100}
+def _harder() -> dict[str, World]:
+    """Return worlds that were wrong in silence, or are wrong still."""
+    null, slope = {"x": (0.0, 0.0)}, {"x": (1.0, np.nan)}
+    of_texts = {"x": (2.0, np.nan), "t0[b - a]": (1.25, np.nan), "t0[c - a]": (2.5, np.nan)}
+    functions: dict[str, tuple[Callable[[Any], Any], float, float, int]] = {
+        "product": (_product, 1, 1, 4),
+        "product of 10": (_product, 1, 1, 10),
+        "product of 19": (_product, 1, 1, 19),
+        "product of 21": (_product, 1, 1, 21),
+        "product of 30": (_product, 1, 1, 30),
+        "no confounding, 21": (lambda z: 0 * z[:, 0], 1, 1, 21),
+        "step": (lambda z: 1.0 * (z[:, 0] > 0), 4, 1.5, 4),
+        "step at .8": (lambda z: 1.0 * (z[:, 0] > 0.8), 4, 1.5, 4),
+        "sine": (lambda z: np.sin(3 * z[:, 0]), 3, 1, 4),
+        "gate": (lambda z: 2.0 * (z[:, :2] > 0).all(axis=1), 1, 1, 10),
+        "product of three": (lambda z: z[:, 0] * z[:, 1] * z[:, 2], 1, 1, 4),
+        "Friedman": (_friedman, 1, 1, 6),
+    }
+    return {
+        "two texts": World(_linear(2, 1), of_texts),
+        "three texts": World(_linear(3, 1), of_texts),
+        "texts of 8": World(_linear(2, 1, levels=8), {"x": (2.0, np.nan)}),
+        "five numbers": World(_linear(0, 5), {"x": (2.0, np.nan)}),
+        "heavy tails": World(_linear(0, 4, tails=3), {"x": (2.0, np.nan)}),
+        "5 of 30": World(_both(lambda z: z[:, :5].sum(axis=1), 1, 0.5, 30, 1.0), slope),
+        **{name: World(_both(f, a, b, p), null) for name, (f, a, b, p) in functions.items()},
+        **{f"R²_j = {share:g}": World(_tight(share), slope) for share in (0.8, 0.9, 0.95, 0.97)},
+        **{
+            f"{count} clusters": World(
+                _few_clusters(count), {**slope, "null": (0.0, 0.0)}, cluster="unit"
+            )
+            for count in (12, 25, 50)
+        },
+        **{
+            f"{share:.0%} events": World(_rare(share), {"null": (0.0, 0.0)}, classifier=True)
+            for share in (0.03, 0.1, 0.5)
+        },
+        "informative sampling": World(_sampled, slope, weights="w"),
+    }
 
 
-def cells(largest: int) -> list[tuple[int, str, str]]:
+# Rows, where they are not 500, and data sets of every world.
+ROWS = {
+    "two texts": 360,
+    "three texts": 360,
+    "five numbers": 360,
+    "heavy tails": 400,
+    "5 of 30": 200,
+    "12 clusters": 144,
+    "25 clusters": 300,
+    "50 clusters": 600,
+    "3% events": 1000,
+}
+SETS = 200
+
+
+def cells(learners: list[str]) -> list[tuple[int, str, str]]:
     """Return size, world and learner of every cell, in the order in which they are run."""
-    found = [(500, w, name) for w in COVERAGE for name in LEARNERS]
-    found += [(500, w, "linear" if w == "null, square" else "boosting") for w in TESTS]
-    found += [(500, w, name) for w in LAST for name in ("boosting", "linear")]
-    if largest >= 2000:
-        found += [(2000, w, "boosting") for w in (*COVERAGE, LAST[0])]
-        found += [(2000, "null, square", "linear"), (2000, "null, correlation .9", "boosting")]
-    return found
+    return [(ROWS.get(w, 500), w, name) for name in learners for w in worlds()]
 
 
 def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
     """Return the numbers of every term of one data set."""
     data = world.draw(np.random.default_rng([n, k, 45]), n)
     plan = pi.CrossValidation(5, cluster=world.cluster)
-    model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][world.classifier])
+    apart = {None, world.cluster, world.weights} - {None}
+    variables = data.columns.drop(["y", *apart])
+    model = pi.Learner.from_formula(
+        f"y ~ {' + '.join(variables)}",
+        data,
+        LEARNERS[learner][world.classifier],
+        weights=world.weights,
+        weights_type=world.weights and "sampling",
+    )
     asked = sorted({term.partition("[")[0] for term in world.truth})
     found = model.fit(plan, seed=k, progress=False).population(asked)
     frame, limits = found.summary_frame(), found.importance.conf_int()[0]
@@ -244,24 +393,23 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
             row |= {
                 "least": limits[term],
                 "relevant": found.relevance.pvalues[term],
-                "r2": found.diagnostic.params[term],
-                "left_x": found.diagnostics[2].pvalues[term],
-                "left_y": found.diagnostics[3].pvalues[term],
+                "r2": found.diagnostics[0].params[term],
+                "bias": found.diagnostics[1].params[term],
             }
         rows.append(row)
     return rows
 
 
-def run(raw: Path, seconds: float, largest: int) -> None:
+def run(raw: Path, seconds: float, learners: list[str]) -> None:
     """Add data sets to a file, cell by cell in turn, until the time is over."""
     done: set[tuple[int, str, str, int]] = set()
     if raw.exists():
         before = pd.read_csv(raw, keep_default_na=False)[["n", "world", "learner", "set"]]
         done = set(before.itertuples(index=False, name=None))
     every, start = worlds(), time.process_time()
-    for k in range(max(SETS.values())):
-        for n, world, learner in cells(largest):
-            if k >= SETS[n] or (n, world, learner, k) in done:
+    for k in range(SETS):
+        for n, world, learner in cells(learners):
+            if (n, world, learner, k) in done:
                 continue
             if time.process_time() - start > seconds:
                 return
@@ -273,7 +421,7 @@ def run(raw: Path, seconds: float, largest: int) -> None:
                 frame.insert(0, name, value)
             columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
                        "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
-                       "left_x", "left_y"]  # fmt: skip
+                       "bias"]  # fmt: skip
             frame.reindex(columns=columns).to_csv(
                 raw, mode="a", header=not raw.exists(), index=False
             )
@@ -319,21 +467,22 @@ def summarize(raw: Path) -> pd.DataFrame:
     data["holds"] = data["holds"].where(data["least"].notna() & data["share"].notna())
     data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
     data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
-    left = data[["left_x", "left_y"]].min(axis=1)
-    data["flagged"] = (left < 0.01).astype(float).where(left.notna())
+    data["marked"] = (data["bias"] > LARGEST_BIAS).astype(float).where(data["bias"].notna())
+    data["errors_off"] = (data["estimate"] - data["slope"]) / (data["conf_high"] - data["conf_low"])
     order = ["n", "world", "learner", "term"]
     table = data.groupby(order, sort=False).agg(
         sets=("set", "size"),
         coefficient=("slope", "first"),
         mean_estimate=("estimate", "mean"),
         R2_j=("r2", "mean"),
+        bias=("errors_off", "mean"),
         covers=("covers", "mean"),
         own_P=("own", "mean"),
         share=("share", "first"),
         mean_limit=("least", "mean"),
         limit_holds=("holds", "mean"),
         P_relevant=("rejects", "mean"),
-        flagged=("flagged", "mean"),
+        marked=("marked", "mean"),
     )
     return table.round(3).reset_index()
 
@@ -343,7 +492,7 @@ if __name__ == "__main__":
         plans = summary_of_plans(by_plan("linear", int(sys.argv[2])))
         sys.exit(plans.to_csv(SUMMARY.with_name("population_plans.csv")))
     path, most = Path(sys.argv[1]), float(sys.argv[2])
-    run(path, most, int(sys.argv[3]) if len(sys.argv) > 3 else 500)
+    run(path, most, sys.argv[3:] or ["linear"])
     result = summarize(path)
     result.to_csv(SUMMARY, index=False)
     print(result.to_string())

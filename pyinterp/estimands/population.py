@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of, quote
@@ -34,34 +33,38 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.positivity import samplers_of
-from pyinterp.estimands.questions import ONE_GROUP, Choice, method
+from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of, encode, levels_of
-from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees, train_estimator
+from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Stepwise
+from pyinterp.samplers.sampler import simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
-LARGEST_SHARE = 0.8  # R²_j: above, the error of learning may exceed the standard error
-LEAST_P = 0.01  # of error that is left: warned below, as there are two for every feature
-FOLDS = 5  # that look for it
+LARGEST_SHARE = 0.95  # R²_j: above, the error of learning may exceed the standard error
+LEAST_SHARE = -0.02  # R²_j: below, the feature is predicted worse than by its mean
+LARGEST_BIAS = 0.2  # standard errors, of what trees find: it is less than all there is
+AWAY = 4  # standard errors of mean(y - f) from 0, of a learner that aims at another mean
+FOLDS = 5  # of the trees that look for bias
 SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given the others
+NO_OVERLAP = 1e-3  # 1 - R²_j of two levels: below, they do not occur together
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
 
 NEEDS = (
     "E(y | others) and E(feature | others) must be right to first order: the product of their "
     "errors is not in the standard error."
 )
-BY_DEFAULT = (
-    "E(y | others) is by regression on numbers and products, then trees, which predicts better "
-    "than the learner."
-)
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
 NO_GAIN = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
-NO_LEVEL = f"fewer than {LEAST_ROWS} rows of the level or of the first one, or R²_j = 1"
+NO_LEVEL = (
+    f"fewer than {LEAST_ROWS} rows of the level or of the first one, or the others tell which of "
+    f"the two a row has (R²_j above {1 - NO_OVERLAP:g})"
+)
 # Learners that aim at no mean: their names, or settings.
 NO_MEAN = re.compile(r"\w*SV[CR]|Quant\w+|(Huber|TheilSen|RANSAC)\w+|Perceptron|RidgeClassifier\w*")
 LOSSES = re.compile(
@@ -72,16 +75,29 @@ LOSS = ("loss", "criterion", "objective", "loss_function")
 BALANCE = {"class_weight": None, "scale_pos_weight": 1, "is_unbalance": False}
 
 
-# The default learners: trees alone flatten tails, where errors of y and of the feature then meet.
-SMOOTH = LinearThenTrees(squares=True)
-NUMBERS = {within: Residual(SMOOTH, within_range=within) for within in (False, True)}
-LEVELS = Categorical(LogisticThenTrees(squares=True))
-CHECK = HistGradientBoostingRegressor(
-    max_iter=40, max_depth=2, min_samples_leaf=5, early_stopping=False, random_state=0
-)
+# The same for the response and for features, the simplest first. Boosted trees are not among them:
+# they stop by an absolute tolerance, and in no world of the study did slopes gain by them.
+MEANS_GIVEN_OTHERS = LinearThenTrees(trees=False), Additive(), Stepwise()
 
 
-Others: TypeAlias = Literal["auto", "learner", "default"]
+class SmoothResidual(Residual):
+    """Residuals from a mean that is linear, additive or of selected terms."""
+
+    learners = MEANS_GIVEN_OTHERS
+
+
+class SmoothCategorical(Categorical):
+    """Probabilities that are logistic, or more by selected terms."""
+
+    learners = LogisticThenTrees(trees=False), LogisticThenStepwise(trees=True)
+
+
+NUMBERS = {within: SmoothResidual(within_range=within) for within in (False, True)}
+LEVELS = SmoothCategorical()
+# These find products of three, which boosted trees do not.
+CHECK = ExtraTreesRegressor(50, min_samples_leaf=5, max_features=1.0, random_state=0)
+
+
 Reading: TypeAlias = Literal["coefficients", "relevance", "targets"]
 
 
@@ -109,12 +125,17 @@ class Residuals(NamedTuple):
     feature : Feature
     y, u, f, h : ndarray of shape (n,)
         The response, y - E(y | others), the prediction, and f - E(f | others).
+    weights : ndarray of shape (n,)
+        Sampling weights, with mean 1.
     x, v : ndarray of shape (n, width)
         The feature's numbers, or indicators of its levels, and x - E(x | others).
     levels : ndarray of shape (n, width)
         f at every level of a category, the others as they are.
     rows : ndarray of int, shape (n,)
         Positions in the data.
+    by : {0, 1, 2}
+        Who learned E(y | others): the learner; the default one, as it predicts better; or the
+        default one, as the learner's predictions have another mean than y.
     """
 
     feature: Feature
@@ -126,27 +147,34 @@ class Residuals(NamedTuple):
     v: FloatArray
     levels: FloatArray
     rows: IntArray
+    weights: FloatArray
+    by: int = 0
 
 
-def slopes(V: FloatArray, u: FloatArray) -> Estimate:
+def slopes(V: FloatArray, u: FloatArray, weights: FloatArray) -> Estimate:
     """Return least squares of u on the columns of V, shape (n, k); missing if V is singular.
 
-    V² divides: where few rows have most of it the standard error is too small, and a mark says so.
+    Leverages grow with `below`: the square of a column less its fit by the others, which is V² of
+    one column. Where few rows have most of it the standard error is too small, and a mark says so.
     """
-    gram = V.T @ V / len(V)
+    gram = (V * weights[:, None]).T @ V / len(V)
     scale = np.sqrt(np.diag(gram))
     varies = V.size > 0 and (scale > 0).all()
     if not varies or np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] < SAME:
         return replace(Estimate.of_rows(np.full(V.shape, np.nan)), below=V * V)
-    theta: FloatArray = np.asarray(np.linalg.solve(gram, V.T @ u / len(V)), dtype=np.float64)
-    rows = theta + (V * (u - V @ theta)[:, None]) @ np.asarray(np.linalg.inv(gram), np.float64)
-    return replace(Estimate.of_rows(rows), below=V * V)
+    inverse = np.asarray(np.linalg.inv(gram), np.float64)
+    theta = np.asarray(np.linalg.solve(gram, V.T @ (weights * u) / len(V)), np.float64)
+    alone = V @ inverse
+    rows = theta + alone * (weights * (u - V @ theta))[:, None]
+    below = weights[:, None] * np.square(alone) / np.diag(inverse)
+    return replace(Estimate.of_rows(rows), below=below)
 
 
 def coefficients_of(one: Residuals) -> Estimate:
     """Return slopes; of a category, the contrast of every level, on rows of it and the first."""
     if not one.feature.levels:
-        return slopes(np.where(_share_of(one.x, one.v) > 1 - SAME, 0.0, one.v), one.u)
+        fixed = _share_of(one.x, one.v, one.weights) > 1 - SAME
+        return slopes(np.where(fixed, 0.0, one.v), one.u, one.weights)
     return Estimate.stack([_contrast(one, k) for k in range(1, len(one.feature.levels))])
 
 
@@ -156,20 +184,29 @@ def _contrast(one: Residuals, k: int) -> Estimate:
     E(y | others) is theirs: that of all rows moved by the predictions at the two levels. Else an
     error of their probabilities would meet the effects of all other levels.
     """
-    x, p, at = (part[:, [0, k]] for part in (one.x, one.x - one.v, one.levels))
+    V, p, share = _pair(one, k)
+    at = one.levels[:, [0, k]]
+    if one.x[:, [0, k]].sum(axis=0).min() < LEAST_ROWS or share > 1 - NO_OVERLAP:
+        V = 0 * V
+    return slopes(V, one.u - ((p * at).sum(axis=1) - (one.f - one.h)), one.weights)
+
+
+def _pair(one: Residuals, k: int) -> tuple[FloatArray, FloatArray, float]:
+    """Return V of level k and the first, 0 for other rows; their probabilities; and R²_j."""
+    x, p = (part[:, [0, k]] for part in (one.x, one.x - one.v))
     whole = p.sum(axis=1, keepdims=True)
     p = np.divide(p, whole, out=np.full(p.shape, 0.5), where=whole > 0)
     among = x.sum(axis=1) > 0
     V = np.where(among, x[:, 1] - p[:, 1], 0.0)[:, None]
-    fixed = x.sum(axis=0).min() < LEAST_ROWS or _share_of(x[among, 1:], V[among])[0] > 1 - SAME
-    return slopes(0 * V if fixed else V, one.u - ((p * at).sum(axis=1) - (one.f - one.h)))
+    return V, p, float(_share_of(x[among, 1:], V[among], one.weights[among])[0])
 
 
 def joint_coefficients(one: Residuals) -> Estimate:
     """Return slopes, of a category for all levels but the first at once: to test that all are 0."""
     if not one.feature.levels:
         return coefficients_of(one)
-    return slopes(one.v[:, 1:][:, one.x[:, 1:].sum(axis=0) >= LEAST_ROWS], one.u)
+    enough = one.x[:, 1:].sum(axis=0) >= LEAST_ROWS
+    return slopes(one.v[:, 1:][:, enough], one.u, one.weights)
 
 
 def square_of(uh: FloatArray, hh: FloatArray, scale: float = 1.0) -> Estimate:
@@ -181,12 +218,13 @@ def square_of(uh: FloatArray, hh: FloatArray, scale: float = 1.0) -> Estimate:
     D = float(hh.mean()) * scale
     if D == 0:
         nothing = Estimate.of_rows(np.zeros((len(hh), 1)))
-        return replace(nothing, tests=(nothing,))
+        return replace(nothing, tests=(replace(nothing, below=hh[:, None]),))
     null, root = uh / np.sqrt(D), float(uh.mean()) / np.sqrt(D)
     away = null - root * hh * scale / (2 * D)
     square = max(root, 0.0) ** 2
     rows = Estimate.of_rows(square + 2 * abs(root) * (away - away.mean())[:, None])
-    return replace(rows, value=np.array([square]), tests=(Estimate.of_rows(null[:, None]),))
+    test = replace(Estimate.of_rows(null[:, None]), below=hh[:, None])
+    return replace(rows, value=np.array([square]), tests=(test,))
 
 
 def least_loss(one: Residuals, *, share: bool = True) -> Estimate:
@@ -194,50 +232,74 @@ def least_loss(one: Residuals, *, share: bool = True) -> Estimate:
 
     V(y) is taken as it is; `below` has its contributions.
     """
-    h, below = _without_rounding(one), np.square(one.y - one.y.mean())[:, None]
+    h, weights = _without_rounding(one), one.weights
+    uh, hh = weights * one.u * h, weights * h * h
     if not share:
-        return square_of(one.u * h, h * h)
-    return replace(square_of(one.u * h, h * h, float(below.mean())), below=below)
+        return square_of(uh, hh)
+    below = weights * np.square(one.y - np.average(one.y, weights=weights))
+    return replace(square_of(uh, hh, float(below.mean())), below=below[:, None])
 
 
 def targets_of(one: Residuals) -> Estimate:
-    r"""Return D = mean(h²), of the learner; :math:`N_+^2 / D`, of the population; the excess."""
-    h = _without_rounding(one)
-    D = float(np.mean(h * h))
-    c = max(float(np.mean(one.u * h)), 0.0) / D if D > 0 else 0.0
-    least = 2 * c * one.u * h - np.square(c * h)
-    return Estimate.of_rows(np.column_stack([h * h, least, h * h - least]))
+    r"""Return D = mean(h²), use; :math:`N_+^2 / D`, relevance; and use less relevance."""
+    if one.by == 2:
+        raise OptionError(
+            f"Targets of `{one.feature.name}` are of a learner that learns means, but the mean of "
+            f"y - prediction is more than {AWAY} standard errors from 0: use one that learns means "
+            "by squared error, log loss or the like, and not another scale of the response, or "
+            "weights of classes."
+        )
+    h, weights = _without_rounding(one), one.weights
+    uh, hh = weights * one.u * h, weights * h * h
+    D = float(np.mean(hh))
+    c = max(float(np.mean(uh)), 0.0) / D if D > 0 else 0.0
+    relevance = 2 * c * uh - c * c * hh
+    return Estimate.of_rows(np.column_stack([hh, relevance, hh - relevance]))
 
 
 def _without_rounding(one: Residuals) -> FloatArray:
     return np.where(np.abs(one.h) <= ROUNDING * np.abs(one.f).max(), 0.0, one.h)
 
 
-def _share_of(x: FloatArray, v: FloatArray) -> FloatArray:
+def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the share of every column's variance that the others explain; 1 of a constant."""
-    variance, left = x.var(axis=0), np.square(v).mean(axis=0)
+    away = x - np.average(x, axis=0, weights=weights)
+    variance, left = (weights @ np.square(part) for part in (away, v))
     shares = np.divide(left, variance, out=np.zeros_like(left), where=variance > 0)
     return np.asarray(1 - shares)
 
 
-def misfit_of(
-    one: Residuals, *, of_feature: bool, sample: Sample, codes: frozenset[str]
-) -> Estimate:
-    """Return the share of the residuals' variance that another learner predicts from the others.
+def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
+    r"""Return the bias of its coefficients by what trees still find, in standard errors.
 
-    It is boosting of small trees with small leaves, cross-fitted.
+    Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
+    by :math:`a = \max(E[r h] / E[h^2], 0)`, and the bias is
+    :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. The largest of all columns counts.
     """
-    left, data = one.v if of_feature else one.u[:, None], sample.variables
+    data = sample.variables
     at = np.searchsorted(sample.rows, one.rows)
     units = at if sample.clusters is None else sample.clusters[at]
     count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
-    found = np.zeros_like(left)
-    if len(names) and count > 1:
-        others, folds = (encode(data[names], data, codes)[at], GroupKFold(count))
-        every = [cross_val_predict(CHECK, others, r, cv=folds, groups=units) for r in left.T]
-        found = np.column_stack(every)
-    uh, hh = (left * found).sum(axis=1), np.square(found).sum(axis=1)
-    return square_of(uh, hh, float(np.square(left).sum(axis=1).mean()) or 1.0)
+    columns = one.v[:, 1:] if one.feature.levels else one.v
+    if not len(names) or count < 2:
+        return _number(0.0, one)
+    others = encode(data[names], data, codes)[at]
+
+    def found(r: FloatArray) -> FloatArray:
+        scale = r.std()
+        if scale == 0:
+            return r
+        h = cross_val_predict(CHECK, others, r / scale, cv=GroupKFold(count), groups=units)
+        uh, hh = one.weights @ (r * h), one.weights @ (h * h)
+        return np.asarray(max(uh / hh, 0.0) * h if hh > 0 else 0.0 * h)
+
+    h, largest = found(one.u), 0.0
+    for v in columns.T if h.any() else ():
+        (row,) = slopes(v[:, None], one.u, one.weights).rows.T
+        error = row.std() / np.sqrt(len(row)) * (one.weights @ (v * v))
+        if error > 0:
+            largest = max(largest, abs(one.weights @ (found(v) * h)) / error)
+    return _number(largest, one)
 
 
 @method("population", refused={"by": ONE_GROUP})
@@ -246,31 +308,27 @@ def population(
     features: str | Sequence[str] | None = None,
     *,
     sampler: SamplerLike = "conditional",
-    others: Others = "auto",
-) -> Estimand | Choice:
+) -> Estimand:
     r"""Coefficients of nature given the other variables, by any learner.
 
     .. math:: \theta = (V^T V)^{-1} V^T u, \quad u = Y - E(Y \mid Z), \quad
         V = X - E(X \mid Z)
 
-    (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. E(Y | Z) is
-    by the learner trained without the feature, as for `loco`, and E(X | Z) what `cvim` draws
-    by; of every row both are means over the refits that were not trained on it. So k-fold
-    cross-validation serves, and the first 5 pairs of half-sampling: 2 fits per feature and
-    refit.
+    (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. Both are as
+    simple as the data allow: linear, additive, or of selected products and steps. E(Y | Z) is
+    by the learner trained without the feature, as for `loco`, unless that predicts worse. Of
+    every row they are means over the refits that were not trained on it. So k-fold
+    cross-validation serves, and the first 5 pairs of half-sampling.
 
-    Below the coefficients the table has, for every feature, R²_j and R²_y, the shares of its
-    variance and of V(y) that the others explain; how much squared error is lost without it in
-    the population, at least; and "P relevant", of the hypothesis that the mean response does
-    not depend on it given the others.
+    Below the coefficients the table has, for every feature, R²_j, the share of its variance
+    that the others explain; the bias in standard errors that is still seen; the share of V(y)
+    that is lost without it in the population, at least; and "P relevant", of the hypothesis
+    that the mean response does not depend on it given the others.
 
     Parameters
     ----------
     {features}
     {sampler}
-    others : {"auto", "learner", "default"}
-        What learns E(Y | Z): the learner without the feature, or linear regression, then trees.
-        "auto" is the learner, unless it has no offset and predicts worse than the default one.
     {rows}
     {inference}
 
@@ -286,8 +344,7 @@ def population(
     InferenceError
         If the plan leaves rows out.
     OptionError
-        If the learner aims at no mean, as for the median, or a feature's sampler learns none,
-        or for the default learner of E(Y | Z) where there is an offset.
+        If the learner aims at no mean, as for the median, or a feature's sampler learns none.
 
     Examples
     --------
@@ -297,32 +354,26 @@ def population(
     term
     bmi   6.8  9.6
     """
-    return of_population(problem, features, sampler, others)
+    return reading_of(problem, features, sampler)
 
 
 @method("compare_targets", refused={"by": ONE_GROUP})
 def compare_targets(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
-    others: Others = "auto",
-) -> Estimand | Choice:
-    r"""Importance of a feature in the learner, in the population, and the excess of the first.
+    problem: Problem, features: str | Sequence[str], *, sampler: SamplerLike = "conditional"
+) -> Estimand:
+    r"""Use of a feature by the learner, its relevance in the population, and the excess of use.
 
     .. math:: D = E[h^2], \quad N_+^2 / D, \quad D - N_+^2 / D, \qquad
         h = f - E(f \mid Z), \quad N = E[u h]
 
-    D is half of CVIM by plug-in, of the mean of the refits' predictions; the second is what
-    ``population().importance`` has. The excess is of features that
-    stand in for others.
+    Use is D, half of CVIM by plug-in, of the mean of the refits' predictions. Relevance is what
+    ``population().importance`` has as a share: squared error lost without the feature. Excess
+    is their difference: a feature that stands in for another one is used in excess.
 
     Parameters
     ----------
     {features}
     {sampler}
-    others : {"auto", "learner", "default"}
-        As for `population`.
     {rows}
     {inference}
 
@@ -335,31 +386,9 @@ def compare_targets(
     --------
     >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
     >>> folds.compare_targets("bmi").params.round().to_dict()
-    {'bmi, learner': 1269.0, 'bmi, population': 1136.0, 'bmi, excess': 133.0}
+    {'bmi, use': 1269.0, 'bmi, relevance': 1136.0, 'bmi, excess': 133.0}
     """
-    return of_population(problem, features, sampler, others, read="targets")
-
-
-def of_population(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    sampler: SamplerLike = "conditional",
-    others: Others = "auto",
-    *,
-    read: Reading = "coefficients",
-) -> Estimand | Choice:
-    """Return one of three readings, with the learner of E(Y | Z) that is chosen."""
-    check_choice("others", others, get_args(Others))
-    if others == "default" and problem.offset:
-        raise OptionError(
-            "The default learner of E(Y | Z) takes no offset or exposure, and the learner has "
-            'one: leave `others` out, or use `others="learner"`.'
-        )
-    of = partial(reading_of, problem, features, sampler, read)
-    if others != "auto" or problem.offset:
-        return of(default=others == "default")
-    both = of(default=False), of(default=True)
-    return Choice(_trial(problem), lambda rows: both[_learns_less(rows.row_means)], both)
+    return reading_of(problem, features, sampler, "targets")
 
 
 def reading_of(
@@ -367,8 +396,6 @@ def reading_of(
     features: str | Sequence[str] | None = None,
     sampler: SamplerLike = "conditional",
     read: Reading = "coefficients",
-    *,
-    default: bool = False,
 ) -> Estimand:
     r"""Return one of three readings of one measurement; by default with the shares as columns.
 
@@ -389,26 +416,24 @@ def reading_of(
     :math:`E(Y \mid X) = E(Y \mid Z)`: the smaller of two, doubled, of this share and of the
     coefficients, all levels at once.
 
-    *Targets* are :math:`D`, :math:`N_+^2 / D` and :math:`D - N_+^2 / D`: half of CVIM by plug-in,
-    of the mean over refits; what is lost without the feature; and the
-    excess of the first, 0 if h is right.
+    *Targets* are :math:`D`, :math:`N_+^2 / D` and :math:`D - N_+^2 / D`: use, which is half of CVIM
+    by plug-in, of the mean over refits; relevance, which is lost without the feature; and the
+    excess of use, 0 if h is right.
     """
-    every, make = _maker(problem, features, sampler, default)
+    every, make = _maker(problem, features, sampler)
     if read == "targets":
-        names = [
-            f"{one.name}, {what}" for one in every for what in ("learner", "population", "excess")
-        ]
+        names = [f"{one.name}, {what}" for one in every for what in TARGET]
         return make(targets_of, TARGETS, names)
     diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
     if read == "relevance":
         return diagnostic
-    misfit = partial(misfit_of, sample=problem.sample, codes=problem.codes)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
-        (partial(misfit, of_feature=False), MISFIT_Y, LEAST),
-        (partial(misfit, of_feature=True), MISFIT_X, LEAST),
         (_fit_of_others, FIT, Parameter()),
+        (_learned_by, LEARNER, Parameter()),
+        (bias, BIAS, Parameter()),
         (_overlap, OVERLAP, Parameter()),
     ):
         diagnostic = make(each, words, parameter=parameter, diagnostic=diagnostic)
@@ -435,14 +460,16 @@ def reading_of(
     )
 
 
-def _warn(
-    estimates: pd.Series[float], *, text: str, low: float = -np.inf, high: float = np.inf
-) -> Sequence[str]:
-    """Return a warning that names the terms whose values are between two numbers."""
-    names = list_of(estimates.index[(estimates > low) & (estimates < high)])
-    return [text.format(names)] if names else []
+def _warn(estimates: pd.Series[float], notes: Sequence[tuple[float, float, str]]) -> Sequence[str]:
+    """Return texts with the names of the terms whose values are between two numbers."""
+    named = [
+        (text, list_of(estimates.index[(estimates > low) & (estimates < high)]))
+        for low, high, text in notes
+    ]
+    return [text.format(names) for text, names in named if names]
 
 
+TARGET = "use", "relevance", "excess"
 LEAST = Parameter(null=0.0, range=POSITIVE, only="greater")
 SHARE = Words(
     label="share",
@@ -463,7 +490,7 @@ LOSS_OF = replace(
     SHARE,
     label="loss",
     meaning=SHARE.meaning.replace("Share of V(y)", "Squared error"),
-    as_columns=(("conf_low", "loss ≥", "The same in units of the squared error."),),
+    as_columns=(),
 )
 RELEVANT = replace(
     SHARE,
@@ -483,11 +510,11 @@ RELEVANT = replace(
 )
 TARGETS = Words(
     label="variance",
-    title="importance in the learner and in the population",
+    title="use and relevance",
     meaning=(
-        "learner: variance of predictions given the others, half of CVIM by plug-in; population: "
-        "squared error lost without the feature, at least; excess: the first less the second, "
-        "below 0 where the learner shrinks what it has found."
+        "Use: variance of predictions given the others, half of CVIM by plug-in. Relevance: "
+        "squared error lost without the feature in the population, at least. Excess: use less "
+        "relevance, below 0 where the learner shrinks what it has found."
     ),
     always=(NEEDS,),
     notes=(MEANS,),
@@ -496,49 +523,75 @@ TARGETS = Words(
 OVERLAP = Words(
     label="R²_j",
     title="overlap",
-    meaning="Share of the feature's variance that the others explain.",
+    meaning=(
+        "Share of the feature's variance that the others explain; of levels, the largest of two."
+    ),
     remarks=partial(
         _warn,
-        text=f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
-        "and what E(y | others) has not learned may exceed the standard error.",
-        low=LARGEST_SHARE,
+        notes=(
+            (
+                LARGEST_SHARE,
+                np.inf,
+                f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
+                "and what E(y | others) has not learned may exceed the standard error.",
+            ),
+            (
+                -np.inf,
+                LEAST_SHARE,
+                f"R²_j below {LEAST_SHARE:g} ({{}}): its mean predicts the feature better than the "
+                "others do, and coefficients are too near 0 by about that share.",
+            ),
+        ),
     ),
 )
 FIT = Words(
     label="R²_y",
     title="fit of the others",
     meaning="Share of V(y) that E(y | others) explains.",
-    remarks=partial(
-        _warn,
-        text="R²_y not above 0 ({}): E(y | others) predicts no better than a constant, and is "
-        "wrong if the others matter.",
-        high=1e-12,
-    ),
+    as_columns=(),
 )
-MISFIT_X = Words(
-    label="misfit of x",
-    title="misfit of E(feature | others)",
-    meaning="P that small trees on the others predict no more of the feature.",
+LEARNER = Words(
+    label="learner of E(y | others)",
+    title="learner of E(y | others)",
+    meaning="0: the learner; 1, 2: regression, as it predicts better, or has the mean of y.",
     remarks=partial(
         _warn,
-        text="Small trees on the others predict more of the feature ({}): its mean given "
-        "them is not right, and its rows hold only if E(y | others) is.",
-        high=LEAST_P,
+        notes=(
+            (
+                0.5,
+                1.5,
+                "E(y | others) of {} is by linear or additive regression, or one of selected "
+                "terms, which predicts better than the learner.",
+            ),
+            (
+                1.5,
+                2.5,
+                f"The learner's predictions of {{}} have another mean than y, by more than {AWAY} "
+                "standard errors: it aims at something else. E(y | others) is by regression.",
+            ),
+        ),
     ),
-    as_columns=(("p_value", "P misfit x", ""),),
+    as_columns=(),
 )
-MISFIT_Y = replace(
-    MISFIT_X,
-    label="misfit of y",
-    title="misfit of E(y | others)",
-    meaning="The same of the response.",
+BIAS = Words(
+    label="bias/s.e.",
+    title="bias that is seen",
+    meaning=(
+        "What random trees still predict of the feature and of the response, by the others, moves "
+        "its coefficients by so many standard errors."
+    ),
     remarks=partial(
         _warn,
-        text="Small trees on the others predict more of the response ({}): E(y | others) "
-        "is not right, and its rows hold only if E(feature | others) is.",
-        high=LEAST_P,
+        notes=(
+            (
+                LARGEST_BIAS,
+                np.inf,
+                f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
+                "Both means depend on the others in a way that neither regression has found; put "
+                "it into the formula if you know it.",
+            ),
+        ),
     ),
-    as_columns=(("p_value", "P misfit y", ""),),
 )
 
 
@@ -551,7 +604,7 @@ def _response(problem: Problem) -> str:
 
 
 def _maker(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike, default: bool
+    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
     """Return features, and a function that makes estimands of them, all of one measurement."""
     _check_mean(problem.predictor)
@@ -584,48 +637,27 @@ def _maker(
     ) -> Estimand:
         terms = Terms.plain(list(names), classes)
         return Estimand(
-            key=("population", tuple(chosen.items()), tuple(samplers.items()), default),
+            key=("population", tuple(chosen.items()), tuple(samplers.items())),
             terms=terms,
             measure=partial(
-                _measure, features=every, samplers=samplers, loss=None if default else loss
+                _measure, features=every, samplers=samplers, loss=loss, default=not problem.offset
             ),
-            pool=partial(_pool, each=each, features=every, count=len(classes)),
-            words=replace(
-                words,
-                missing=dict(zip(terms.names, why * len(classes), strict=False)),
-                always=(*words.always, *[BY_DEFAULT] * default),
+            pool=partial(
+                _pool,
+                each=each,
+                features=every,
+                count=len(classes),
+                weights=problem.sample.weights,
+                at=problem.sample.rows,
             ),
-            leave_out={} if default else chosen,
+            words=replace(words, missing=dict(zip(terms.names, why * len(classes), strict=False))),
+            leave_out=chosen,
             score=loss,
+            no_weights=None,
             **fields,
         )
 
     return every, make
-
-
-def _trial(problem: Problem) -> Estimand:
-    """Predictions of all rows by the learner and by the default learner, for `_learns_less`."""
-    return Estimand(
-        key=("population, trial",),
-        terms=Terms.plain(()),
-        measure=_measure_trial,
-        pool=lambda rows: rows,  # of all rows, each once
-        words=Words(label="trial", title="trial", meaning="Predictions by two learners."),
-        score=problem.squared_loss,
-    )
-
-
-def _measure_trial(case: ModelOnRows) -> Measurement:
-    y, f = responses_of(case.evaluation, case), case.whatif.factual
-    parts = y, _outputs(f, case.whatif.predictor.classes), _by_default(case, ())
-    return {"rows": Estimate.of_rows(np.column_stack(parts))}
-
-
-def _learns_less(rows: FloatArray) -> bool:
-    """Whether the learner predicts worse than the default one, by more than a standard error."""
-    y, f, other = np.split(rows, 3, axis=1)
-    gain = (np.square(y - f) - np.square(y - other)).sum(axis=1)
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 
 
 def _check_mean(predictor: Predictor) -> None:
@@ -654,12 +686,13 @@ def _measure(
     *,
     features: tuple[Feature, ...],
     samplers: Mapping[str, Sampler],
-    loss: Loss | None,
+    loss: Loss,
+    default: bool,
 ) -> Measurement:
     """Return, of every row, what `_residuals` reads: each a mean over refits later.
 
-    E(y | others) is by the learner, and its best constant by a loss if no column is left; or,
-    without a loss, by the default learner of samplers.
+    E(y | others) is by the learner, its best constant by a loss if no column is left; and by the
+    default learner, which takes no offset.
     """
     predictor = case.whatif.predictor
     pick = partial(_outputs, classes=predictor.classes)
@@ -673,13 +706,12 @@ def _measure(
             observed = np.eye(len(one.levels))[codes_of(x[one.name], one.levels)]
         elif law.levels:  # a number of few values
             expected = expected @ np.array(law.levels, dtype=np.float64)
-        if loss is None:
-            without = _by_default(case, one.variables)
-        elif (found := case.without(one.variables, predictor.kind)) is not None:
+        if (found := case.without(one.variables, predictor.kind)) is not None:
             without = pick(found)
         else:  # no column is left
             without = pick(np.asarray(best_constant(case, loss)))
         columns += [observed, expected.reshape(observed.shape), without]
+        columns.append(pick(_by_default(case, one.variables)) if default else without)
         at_draws = np.empty((case.evaluation.nobs, without.shape[1] * max(len(one.levels), 1)))
 
         def keep(
@@ -705,14 +737,9 @@ def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
 
 
 def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
-    """Return the response's mean given all but some variables, by linear regression, then trees."""
-    rows = case.learning_rows(without)
-    train = cast("Sample", rows.covariates.train)
-    others, y = rows.covariates.others(train, without, False), responses_of(train, case)
-    if not others.shape[1]:
-        return np.broadcast_to(y.mean(axis=0), (case.evaluation.nobs, y.shape[1]))
-    learn = partial(train_estimator, SMOOTH, others, seed=rows.seed)
-    return np.column_stack([learn(column)(rows.others) for column in y.T])
+    """Return the mean response given all but some variables, as that of a feature is learned."""
+    rows = replace(case.learning_rows(without), of_response=True)
+    return np.asarray(NUMBERS[False].learn(rows).prediction)
 
 
 def _outputs(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
@@ -722,21 +749,40 @@ def _outputs(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
     return values[..., 1:] if len(classes) == 2 else values
 
 
-def _residuals(rows: FloatArray, features: tuple[Feature, ...], count: int) -> Iterator[Residuals]:
+def _residuals(
+    rows: FloatArray, features: tuple[Feature, ...], count: int, weights: FloatArray, at: IntArray
+) -> Iterator[Residuals]:
     """Yield what pooled rows tell of every class and feature."""
     sizes = [1, count, count]
     for one in features:
         width = len(one.levels or one.variables)
-        sizes += [width, width, count, count * max(len(one.levels), 1)]
-    at, ys, fs, *blocks = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
-    places = np.rint(at[:, 0]).astype(np.intp)
+        sizes += [width, width, count, count, count * max(len(one.levels), 1)]
+    places, ys, fs, *blocks = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
+    where = np.rint(places[:, 0]).astype(np.intp)
+    shares = weights[np.searchsorted(at, where)]
+    shares = shares / shares.mean()
     for k, (j, one) in product(range(count), enumerate(features)):
-        x, expected, without, draws = blocks[4 * j : 4 * j + 4]
+        x, expected, without, default, draws = blocks[5 * j : 5 * j + 5]
         levels = np.split(draws, count, axis=1)[k]
         mean = (expected * levels).sum(axis=1) if one.levels else levels[:, 0]
-        y, f = ys[:, k], fs[:, k]
-        v, u, h = x - expected, y - without[:, k], f - mean
-        yield Residuals(one, y=y, u=u, f=f, h=h, x=x, v=v, levels=levels, rows=places)
+        y, f, v = ys[:, k], fs[:, k], x - expected
+        both, away = y[:, None] - np.column_stack([without[:, k], default[:, k]]), shares * (y - f)
+        by = simplest(np.square(both), shares)
+        if abs(away.mean()) > AWAY * away.std() / np.sqrt(len(y)):
+            by = 2
+        yield Residuals(
+            one,
+            y=y,
+            u=both[:, min(by, 1)],
+            f=f,
+            h=f - mean,
+            x=x,
+            v=v,
+            levels=levels,
+            rows=where,
+            weights=shares,
+            by=by,
+        )
 
 
 def _pool(
@@ -745,8 +791,12 @@ def _pool(
     each: Callable[[Residuals], Estimate],
     features: tuple[Feature, ...],
     count: int,
+    weights: FloatArray | None,
+    at: IntArray,
 ) -> Estimate:
-    return Estimate.stack([each(one) for one in _residuals(rows.rows, features, count)])
+    weights = np.ones(len(at)) if weights is None else weights
+    every = _residuals(rows.rows, features, count, weights, at)
+    return Estimate.stack([each(one) for one in every])
 
 
 def _relevance(one: Residuals) -> Estimate:
@@ -755,14 +805,19 @@ def _relevance(one: Residuals) -> Estimate:
 
 
 def _overlap(one: Residuals) -> Estimate:
-    if one.feature.levels:  # of all indicators together
-        away = one.x - one.x.mean(axis=0)
-        return _number(1 - np.square(one.v).sum() / np.square(away).sum(), one)
-    return _number(_share_of(one.x, one.v).max(), one)
+    if one.feature.levels:
+        return _number(
+            max((_pair(one, k)[2] for k in range(1, len(one.feature.levels))), default=1.0), one
+        )
+    return _number(_share_of(one.x, one.v, one.weights).max(), one)
 
 
 def _fit_of_others(one: Residuals) -> Estimate:
-    return _number(_share_of(one.y[:, None], one.u[:, None])[0], one)
+    return _number(_share_of(one.y[:, None], one.u[:, None], one.weights)[0], one)
+
+
+def _learned_by(one: Residuals) -> Estimate:
+    return _number(one.by, one)
 
 
 def _number(value: float, one: Residuals) -> Estimate:

@@ -41,15 +41,12 @@ class Choice(NamedTuple):
     ----------
     first : Estimand
     choose : callable
-        ``choose(replicates)`` returns the estimand that is meant, by the replicates of `first`.
-    choices : tuple of Estimand
-        All that `choose` may return, unless they have the measurement of `first`: models that are
-        dropped are asked for all of them.
+        ``choose(replicates)`` returns the estimand that is meant, by the replicates of `first`,
+        whose measurement it has.
     """
 
     first: Estimand
     choose: Callable[[Any], Estimand]
-    choices: tuple[Estimand, ...] = ()
 
 
 # What a function makes of the problem: an estimand, or several that are asked for together.

@@ -9,12 +9,15 @@ import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.intervals import Alternative, t_quantile
 from pyinterp.inference.over_rows import RowUnits, rows, units_of
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
 
+ALONE = 1 - 1e-6  # the largest leverage
+FEW = " {units} clusters are few: with 12 intervals covered in .93 of simulations, with fewer less."
 # Where nothing is lost a row of one fold trains the others: every pair of rows counts twice in N.
 TWICE = np.sqrt(2.0)
 NOTE = (
@@ -98,27 +101,38 @@ class LeastShare(Variance):
 
 
 def influence(replicates: Replicates) -> Variance:
-    """Variance of the mean of the rows' contributions, clusters summed first; t of n - 1 df.
+    r"""Variance of the mean of the rows' contributions, clusters summed first; t of n - 1 df.
 
     The refits have no part in it: what they predict of a row is taken as it is, which is right to
-    first order for residuals on residuals. G clusters have G - 1 df.
+    first order for residuals on residuals.
+
+    Sums :math:`s_g` of clusters are divided by :math:`1 - h_g`, with :math:`h_g` their share of
+    what divides the estimate (CR3). Of one column, degrees of freedom are
+    :math:`1 / \sum_{gk} C_{gk}^2` with :math:`C_{gg} = h_g` and
+    :math:`C_{gk} = -h_g h_k / \sqrt{(1 - h_g)(1 - h_k)}` (Bell and McCaffrey 2002): the fewest of
+    all estimates.
     """
     of_rows = rows(replicates)
     (estimate,), evaluations = replicates.estimates, replicates.evaluations
     (at,) = evaluations.at
     cluster = None if evaluations.clusters is None else evaluations.clusters[at]
+    weights = None if evaluations.weights is None else evaluations.weights[at]
+    sampled = units_of(len(estimate.rows), cluster, weights)
+    cov, df = _by_leverage(estimate, sampled)
     units = "rows" if cluster is None else "clusters"
+    few = FEW.format(units=sampled.number) if cluster is not None and 0 < sampled.df < 11 else ""
     found = replace(
         of_rows,
+        cov=cov,
+        df=df,
         cov_type="influence",
         label="influence",
         rows_only=False,
-        note=NOTE.format(df=of_rows.df, units=units) if of_rows.df > 0 else of_rows.note,
+        note=NOTE.format(df=round(df, 1), units=units) + few if df > 0 else of_rows.note,
     )
     if not estimate.tests:
         return found
-    sampled = units_of(len(estimate.rows), cluster, None)
-    covs = [_covariance(test.rows, sampled) for test in estimate.tests]
+    covs = [_by_leverage(test, sampled)[0] for test in estimate.tests]
     both = zip(estimate.tests, covs, strict=True)
     return LeastShare(
         **{part.name: getattr(found, part.name) for part in fields(found)},
@@ -128,9 +142,20 @@ def influence(replicates: Replicates) -> Variance:
     )
 
 
-def _covariance(contributions: FloatArray, units: RowUnits) -> FloatArray:
-    parts = units.sums(contributions) * np.sqrt(units.factor) / len(contributions)
-    return np.asarray(parts.T @ parts)
+def _by_leverage(estimate: Estimate, units: RowUnits) -> tuple[FloatArray, float]:
+    """Return the covariance, of clusters by their leverages, and degrees of freedom."""
+    sums, below, df = units.sums(estimate.rows) / len(estimate.rows), estimate.below, units.df
+    if units.of_row is None or below is None:
+        sums = sums * np.sqrt(units.factor)
+    else:
+        h = np.column_stack([np.bincount(units.of_row, column) for column in below.T])
+        whole = h.sum(axis=0)
+        h = np.minimum(h / np.where(whole > 0, whole, 1.0), ALONE)
+        sums = sums / (1 - h)
+        off = np.square(h) / (1 - h)
+        squares = np.square(off.sum(axis=0)) - np.square(off).sum(axis=0) + np.square(h).sum(axis=0)
+        df = min(df, 1 / max(squares.max(), 1 / units.number))
+    return np.asarray(sums.T @ sums), df
 
 
 def _joint_p(values: FloatArray, cov: FloatArray, df: float) -> float:

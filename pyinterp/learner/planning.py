@@ -100,9 +100,8 @@ def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
 
 def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
     """Return the plans of all estimands that a question may be about."""
-    estimands: list[Estimand] = []
-    for one in question.of(analysis.problem).values():
-        estimands += [one.first, *one.choices] if isinstance(one, Choice) else [one]
+    made = question.of(analysis.problem).values()
+    estimands = [one.first if isinstance(one, Choice) else one for one in made]
     return [plan_of(estimand, analysis, question) for estimand in estimands]
 
 

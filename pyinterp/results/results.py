@@ -130,7 +130,8 @@ class EstimandResults(TableOfEstimands):
     @property
     def warning_column(self) -> pd.Series[float]:
         """What stands next to another table, and is warned of: the estimates, or P."""
-        return self.summary_frame()[self.estimand.words.as_columns[0][0]]
+        ((name, *_), *_) = self.estimand.words.as_columns or (("estimate",),)
+        return self.summary_frame()[name]
 
     @cached_property
     def params(self) -> pd.Series[float]:

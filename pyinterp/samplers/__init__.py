@@ -15,6 +15,7 @@ Module         Content
 `choice`       Samplers by name, and the one that suits a feature
 `marginal`     Draws that ignore the other variables
 `learners`     Copies and training of learners, and the default ones
+`regressions`  Further default learners: additive, and stepwise
 =============  ============================================================
 
 A new sampler is a file here with a subclass of `Sampler`, and its name in `choice`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,7 @@ class Categorical(Sampler):
     estimator: Any = None
     label = "levels drawn by their probabilities"
     takes_weights = True
+    learners: ClassVar[tuple[Any, ...]] = (LogisticThenTrees(trees=False), LogisticThenTrees())
 
     __repr__ = call_form
 
@@ -89,7 +90,7 @@ class Categorical(Sampler):
         """
         estimator = self.estimator
         if estimator is None:
-            estimator = data.choose(LogisticThenTrees, _CategoricalDistribution)
+            estimator = data.choose(self.learners, _CategoricalDistribution)
         return _CategoricalDistribution(data, estimator)
 
 

@@ -29,7 +29,6 @@ from pyinterp.models.sample_weight import weight_option
 from pyinterp.samplers.encoding import blocks
 
 MANY = 20_000  # rows
-FEW = 20  # columns whose products are columns too, not only their squares
 PENALTIES = np.logspace(-3, 3, 7)
 
 
@@ -87,22 +86,8 @@ def train_estimator(
 
 
 class _ThenTrees(BaseEstimator):  # type: ignore[misc]  # untyped
-    def __init__(
-        self, random_state: int | None = None, *, trees: bool = True, squares: bool = False
-    ) -> None:
-        self.random_state, self.trees, self.squares = random_state, trees, squares
-
-    def _start(self, X: FloatArray) -> FloatArray:
-        """Learn the centers of squares; return the columns."""
-        self.center_ = np.nanmean(X, axis=0) if self.squares else None
-        return self._columns(X)
-
-    def _columns(self, X: FloatArray) -> FloatArray:
-        if self.center_ is None:
-            return X
-        away, columns = X - self.center_, np.arange(X.shape[1])
-        pairs = np.triu_indices(len(columns)) if len(columns) <= FEW else (columns, columns)
-        return np.column_stack([X, away[:, pairs[0]] * away[:, pairs[1]]])
+    def __init__(self, random_state: int | None = None, *, trees: bool = True) -> None:
+        self.random_state, self.trees = random_state, trees
 
 
 class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # untyped
@@ -114,13 +99,10 @@ class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # unty
         Seed of the rows that tell the trees when to stop.
     trees : bool
         Whether there are trees.
-    squares : bool
-        Whether squares, and products of few columns, are columns too: trees are flat in tails.
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
         """Fit both parts."""
-        X = self._start(X)
         self.linear_ = _ridge(X, y, sample_weight)
         rest = [y - self.linear_(X)] if self.trees else []
         self.trees_ = [_trees(X, each, self.random_state, sample_weight) for each in rest]
@@ -128,7 +110,6 @@ class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # unty
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the sum of both parts."""
-        X = self._columns(X)
         with _few_threads(X):
             return np.asarray(self.linear_(X) + sum(trees.predict(X) for trees in self.trees_))
 
@@ -142,13 +123,10 @@ class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # u
         Seed of the rows that tell the trees when to stop.
     trees : bool
         Whether there are trees.
-    squares : bool
-        Whether squares, and products of few columns, are columns too: trees are flat in tails.
     """
 
     def fit(self, X: FloatArray, y: Any, sample_weight: Any = None) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
-        X = self._start(X)
         with warnings.catch_warnings():
             # Levels may be rare: which variable is a category is known here.
             warnings.filterwarnings("ignore", message="The number of unique classes")
@@ -158,12 +136,14 @@ class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # u
         # Two classes' residuals are each other's opposites.
         targets = residuals[:, 1:] if len(self.classes_) == 2 else residuals
         rest = targets.T if self.trees else ()
-        self.trees_ = [_trees(X, column, self.random_state, sample_weight) for column in rest]
+        self.trees_ = [self._train_rest(X, column, sample_weight) for column in rest]
         return self
+
+    def _train_rest(self, X: FloatArray, y: FloatArray, weights: Any) -> Any:
+        return _trees(X, y, self.random_state, weights)
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Return probabilities, shape (n, classes)."""
-        X = self._columns(X)
         linear = np.asarray(self.linear_.predict_proba(X))
         if not self.trees_:
             return linear

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,7 @@ class Residual(Sampler):
     within_range: bool = False
     label = "residuals exchanged"
     takes_weights = True
+    learners: ClassVar[tuple[Any, ...]] = (LinearThenTrees(trees=False), LinearThenTrees())
 
     __repr__ = call_form
 
@@ -91,7 +92,7 @@ class Residual(Sampler):
         """
         estimator = self.estimator
         if estimator is None:
-            estimator = data.choose(LinearThenTrees, _ResidualDistribution)
+            estimator = data.choose(self.learners, _ResidualDistribution)
         return _ResidualDistribution(data, estimator, within_range=self.within_range)
 
 
@@ -112,10 +113,9 @@ class _ResidualDistribution(ConditionalDistribution):
             return lambda rows: np.column_stack([predict(rows) for predict in models])
 
         linear = isinstance(estimator, LinearThenTrees) and not estimator.trees
-        center = data.covariates.linear(data.variables, data.with_response) if linear else None
+        values, center = data.numbers, data.linear if linear else None
         if center is None:
             center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
-        values = data.covariates.numbers(data.variables)
         self._center, self._residuals = center, values - center
         self._range: Any = -np.inf, np.inf
         if within_range:
@@ -123,9 +123,9 @@ class _ResidualDistribution(ConditionalDistribution):
             self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self._columns, self.size = _index(data.variables), len(center) - 1
         self._weights, units = data.weights, values.std(axis=0)
-        self.prediction = center[:, 0] if len(self._columns) == 1 else center
+        self.prediction = center[:, 0] if center.shape[1] == 1 else center
         self.errors = np.square(self._residuals / np.where(units > 0, units, 1.0)).sum(axis=1)
-        if len(self._columns) == 1:
+        if center.shape[1] == 1:
             self.squared_residuals = self._residuals[:, 0] ** 2
             mean = np.average(values[:, 0], weights=data.weights)
             self.squared_deviations = (values[:, 0] - mean) ** 2

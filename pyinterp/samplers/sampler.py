@@ -22,8 +22,8 @@ from pyinterp.samplers.learners import regressions
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
 
 FOLDS, TRIAL_FOLDS = 5, 3
-# Whether trees help, by data, feature and kind of learner: known to the process, not to files.
-_CHOICES: dict[Any, list[bool]] = {}
+# Which learner is chosen, by data, feature and learners: known to the process, not to files.
+_CHOICES: dict[Any, list[int]] = {}
 
 
 class Target(NamedTuple):
@@ -200,6 +200,8 @@ class LearningRows:
         Of the folds; 0 by default, as a distribution has to be the same when learned again.
     folds : int
         Of the cross-validation if training rows are not known.
+    of_response : bool
+        Whether what is learned is the response, not the feature.
 
     Examples
     --------
@@ -224,11 +226,31 @@ class LearningRows:
     with_response: bool = False
     seed: int = 0
     folds: int = FOLDS
+    of_response: bool = False
 
     @cached_property
     def target(self) -> pd.DataFrame:
-        """The feature's variables in the evaluation rows."""
-        return self.covariates.evaluation.variables[list(self.variables)]
+        """The feature's variables in the evaluation rows, or the response."""
+        return self._target(self.covariates.evaluation)
+
+    def _target(self, sample: Sample) -> pd.DataFrame:
+        if self.of_response:
+            return pd.DataFrame(_response(sample))
+        return sample.variables[list(self.variables)]
+
+    @property
+    def numbers(self) -> FloatArray:
+        """The same as numbers, shape (n, width)."""
+        if self.of_response:
+            return _response(self.covariates.evaluation)
+        return self.covariates.numbers(self.variables)
+
+    @property
+    def linear(self) -> FloatArray | None:
+        """Predictions of them by ridge regression, if they come with those of all variables."""
+        if self.of_response:
+            return None
+        return self.covariates.linear(self.variables, self.with_response)
 
     @cached_property
     def others(self) -> FloatArray:
@@ -248,41 +270,41 @@ class LearningRows:
         if train is None:
             return None
         others = rows.others(train, self.variables, self.with_response)
-        return train.variables[list(self.variables)], others, train.weights
+        return self._target(train), others, train.weights
 
     @cached_property
     def sample(self) -> pd.DataFrame:
         """The feature's variables in all rows, for their levels only."""
         return self.covariates.sample.variables[list(self.variables)]
 
-    def choose(self, kind: Any, learn: Callable[[LearningRows, Any], Any]) -> Any:
-        """Return a learner of a kind: without trees, unless these predict all rows better.
+    def choose(self, learners: tuple[Any, ...], learn: Callable[[LearningRows, Any], Any]) -> Any:
+        """Return the first learner that predicts all rows within a standard error of the best.
 
-        Better is by more than a standard error, in one cross-validation of all rows, so that all
-        refits train the same learner. Only the feature and the others take part in it.
+        In one cross-validation of all rows, so that all refits train the same learner. Only the
+        target and the others take part in it.
 
         Parameters
         ----------
-        kind : class of learners
+        learners : tuple
+            The simplest one first.
         learn : callable
             ``learn(rows, learner)`` returns a distribution with `errors`, out of sample.
 
         Examples
         --------
         >>> from dataclasses import make_dataclass
-        >>> Kind, Law = make_dataclass("Kind", ["trees"]), make_dataclass("Law", ["errors"])
-        >>> rows.choose(Kind, lambda every, learner: Law(np.full(442, 2.0 - learner.trees)))
-        Kind(trees=True)
+        >>> Law = make_dataclass("Law", ["errors"])
+        >>> rows.choose((0, 1), lambda every, learner: Law(np.full(442, 2.0 - learner)))
+        1
         """
         sample, codes = self.covariates.sample, self.covariates.codes
-        key = sample.digest, self.variables, self.with_response, codes, kind
-        if not (choices := _CHOICES.setdefault(key, [])):
+        of = self.variables, self.with_response, self.of_response
+        if not (choices := _CHOICES.setdefault((sample.digest, *of, codes, learners), [])):
             whole = Covariates(sample, None, sample, codes)
             every = replace(self, covariates=whole, seed=0, folds=TRIAL_FOLDS)
-            linear, both = (learn(every, kind(trees=trees)).errors for trees in (False, True))
-            gain = (linear - both) * (1.0 if sample.weights is None else sample.weights)
-            choices.append(bool(gain.mean() > gain.std() / np.sqrt(len(gain))))
-        return kind(trees=choices[0])
+            errors = np.column_stack([learn(every, learner).errors for learner in learners])
+            choices.append(simplest(errors, sample.weights))
+        return learners[choices[0]]
 
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:
         """Predict every evaluation row by a fit to other rows, shape (n, ...).
@@ -320,6 +342,15 @@ class LearningRows:
 
     def __repr__(self) -> str:
         return about(self, list_of(self.variables), f"{len(self.others)} rows")
+
+
+def simplest(losses: FloatArray, weights: FloatArray | None = None) -> int:
+    """Return the first column of losses whose mean is within a standard error of the least."""
+    shares = np.ones(len(losses)) if weights is None else weights
+    away = losses - losses[:, [(shares @ losses).argmin()]]
+    away = away * shares[:, None]
+    near = away.mean(axis=0) <= away.std(axis=0) / np.sqrt(len(away))
+    return int(near.argmax())
 
 
 def _response(rows: Sample) -> FloatArray:

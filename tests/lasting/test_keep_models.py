@@ -92,11 +92,7 @@ CASES = {
         "y ~ a + b",
         BayesianRidge(),
         pi.CrossValidation(3),
-        [
-            pi.ask("uncertainty", "a"),
-            pi.ask("population"),
-            pi.ask("compare_targets", "a", others="default"),
-        ],
+        [pi.ask("uncertainty", "a"), pi.ask("population"), pi.ask("compare_targets", "a")],
     ),
     "trees of the population": Case(
         "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), [pi.ask("population", "g")]

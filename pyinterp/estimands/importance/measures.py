@@ -15,7 +15,7 @@ from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.importance.metric_importance import pfi
 from pyinterp.estimands.importance.native import native_importance
-from pyinterp.estimands.population import of_population
+from pyinterp.estimands.population import reading_of
 from pyinterp.estimands.questions import ONE_GROUP, Choice, Question, method, methods, side_by_side
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, choose
@@ -107,10 +107,7 @@ def _measure(
         "conditional_pfi": partial(_conditional, **options),
         "native": native_importance,
         "population": partial(
-            of_population,
-            features=options["features"],
-            sampler=options["sampler"],
-            read="relevance",
+            reading_of, features=options["features"], sampler=options["sampler"], read="relevance"
         ),
     }
     if measure in others:
