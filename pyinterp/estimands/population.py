@@ -20,7 +20,6 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
@@ -28,9 +27,9 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import number_text
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.positivity import samplers_of
@@ -435,14 +434,6 @@ def reading_of(
     )
 
 
-def _warn(
-    estimates: pd.Series[float], *, text: str, low: float = -np.inf, high: float = np.inf
-) -> Sequence[str]:
-    """Return a warning that names the terms whose values are between two numbers."""
-    names = list_of(estimates.index[(estimates > low) & (estimates < high)])
-    return [text.format(names)] if names else []
-
-
 LEAST = Parameter(null=0.0, range=POSITIVE, only="greater")
 SHARE = Words(
     label="share",
@@ -497,9 +488,8 @@ OVERLAP = Words(
     label="R²_j",
     title="overlap",
     meaning="Share of the feature's variance that the others explain.",
-    remarks=partial(
-        _warn,
-        text=f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
+    remarks=Remark(
+        f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
         "and what E(y | others) has not learned may exceed the standard error.",
         low=LARGEST_SHARE,
     ),
@@ -508,9 +498,8 @@ FIT = Words(
     label="R²_y",
     title="fit of the others",
     meaning="Share of V(y) that E(y | others) explains.",
-    remarks=partial(
-        _warn,
-        text="R²_y not above 0 ({}): E(y | others) predicts no better than a constant, and is "
+    remarks=Remark(
+        "R²_y not above 0 ({}): E(y | others) predicts no better than a constant, and is "
         "wrong if the others matter.",
         high=1e-12,
     ),
@@ -519,9 +508,8 @@ MISFIT_X = Words(
     label="misfit of x",
     title="misfit of E(feature | others)",
     meaning="P that small trees on the others predict no more of the feature.",
-    remarks=partial(
-        _warn,
-        text="Small trees on the others predict more of the feature ({}): its mean given "
+    remarks=Remark(
+        "Small trees on the others predict more of the feature ({}): its mean given "
         "them is not right, and its rows hold only if E(y | others) is.",
         high=LEAST_P,
     ),
@@ -532,9 +520,8 @@ MISFIT_Y = replace(
     label="misfit of y",
     title="misfit of E(y | others)",
     meaning="The same of the response.",
-    remarks=partial(
-        _warn,
-        text="Small trees on the others predict more of the response ({}): E(y | others) "
+    remarks=Remark(
+        "Small trees on the others predict more of the response ({}): E(y | others) "
         "is not right, and its rows hold only if E(feature | others) is.",
         high=LEAST_P,
     ),
