@@ -273,7 +273,26 @@ class Parameter:
         if self.null is not None:
             check_number("null", self.null, FINITE)
 
+    @property
+    def signed(self) -> bool:
+        """Whether values on either side of the null value count: neither side is nothing."""
+        return self.range == REAL and self.no_effect is None and self.better is None
+
     __repr__ = call_form
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A footnote that names, at ``{}``, the terms whose values are between two numbers."""
+
+    text: str
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __call__(self, estimates: pd.Series[float]) -> list[str]:
+        """Return the footnote, if there are such terms."""
+        names = list_of(estimates.index[(estimates > self.low) & (estimates < self.high)])
+        return [self.text.replace("{}", names)] if names else []
 
 
 @dataclass(frozen=True, kw_only=True)

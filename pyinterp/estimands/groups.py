@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import pandas as pd
 
 from pyinterp._typing import IntArray
 from pyinterp.errors import OptionError, list_of, quote, short
-from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.estimands.estimand import Estimand, Terms, Words
 
 MOST_GROUPS = 20
 
@@ -92,7 +90,7 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
                 *estimand.words.notes,
                 "Rows and donors of a group are those of the group; nothing is fitted anew.",
             ),
-            remarks=partial(_remarks, estimand, levels),
+            remarks=RemarksByGroup(estimand.words, estimand.terms.names, levels),
         ),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),
     )
@@ -124,15 +122,22 @@ def _terms(terms: Terms, groups: RowGroups) -> Terms:
     )
 
 
-def _remarks(
-    estimand: Estimand, levels: Sequence[str], estimates: pd.Series[float]
-) -> Sequence[str]:
-    """Return the footnotes on every group's estimates, each with its group."""
-    names, notes = list(estimand.terms.names), []
-    for level, values in zip(levels, np.split(np.asarray(estimates), len(levels)), strict=True):
-        remarks = estimand.words.on(pd.Series(values, index=names))
-        notes += [f"{level}: {note}" for note in remarks]
-    return notes
+@dataclass(frozen=True)
+class RemarksByGroup:
+    """The footnotes on every group's estimates, each with its group."""
+
+    words: Words
+    names: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    def __call__(self, estimates: pd.Series[float]) -> list[str]:
+        """Return the footnotes."""
+        values = np.split(np.asarray(estimates), len(self.levels))
+        return [
+            f"{level}: {note}"
+            for level, some in zip(self.levels, values, strict=True)
+            for note in self.words.on(pd.Series(some, index=self.names))
+        ]
 
 
 def _plain(level: Any) -> Any:

@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
@@ -77,7 +76,12 @@ def positivity(
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"
                 for name, variables in chosen.items()
             },
-            remarks=_remarks,
+            remarks=Remark(
+                f"Near violation of positivity (R²_j above {NEAR:g}): {{}}. Given the other "
+                "variables they hardly vary, so conditional importance is small whatever the model "
+                "does with them, and marginal importance extrapolates.",
+                low=NEAR,
+            ),
         ),
         parameter=Parameter(range=(-np.inf, 1.0)),
         no_weights=None,
@@ -227,15 +231,3 @@ def variance_parts(
 def _read(measurement: Measurement) -> Estimate:
     share = measurement["unexplained"].over(measurement["variance"])
     return Estimate(value=1 - share.value, rows=1 - share.rows, mc_variance=share.mc_variance)
-
-
-def _remarks(estimates: pd.Series[float]) -> Sequence[str]:
-    near = estimates[estimates > NEAR]
-    if near.empty:
-        return ()
-    names = ", ".join(f"{name} ({value:.3f})" for name, value in near.items())
-    return (
-        f"Near violation of positivity (R²_j above {NEAR:g}): {names}. Given the other variables "
-        "they hardly vary, so conditional importance is small whatever the model does with them, "
-        "and marginal importance extrapolates.",
-    )

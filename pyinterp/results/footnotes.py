@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from pyinterp.inference.coverage import coverage_of
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
@@ -87,6 +88,7 @@ class Footnote(NamedTuple):
 def notes_of(
     several: Sequence[EstimandResults],
     headings: Sequence[str],
+    frames: Sequence[pd.DataFrame],
     alpha: float,
     option: NotesOption,
     *,
@@ -94,7 +96,8 @@ def notes_of(
 ) -> list[Footnote]:
     """List the footnotes of a table of one or several estimands of one analysis, in `text`.
 
-    Notes that several have in common stand once; their meanings stand in the header.
+    They name rows of the frames alone, which are printed. Notes that several have in common stand
+    once; their meanings stand in the header.
     """
     if option == "none":
         return []
@@ -102,18 +105,37 @@ def notes_of(
     context, fit = several[0].context, several[0].fit
     worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
     unproven = UNPROVEN if "not proven" in context.folder else ""
+    printed = [_printed(r, r, frame) for r, frame in zip(several, frames, strict=True)]
+    each = list(zip(several, printed, strict=True))
+    diagnostics = {
+        diagnostic: _printed(diagnostic, results, frame)
+        for results, frame in zip(several, frames, strict=True)
+        for diagnostic in results.diagnostics
+    }
     notes = [
         *_in_words(before, full),
-        *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
+        *_with_labels(headings, [list(_about(*e, alpha, alone=alone)) for e in each], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
         *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
-        *_of_rows(several, headings),
-        *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
+        *_of_rows([*each, *diagnostics.items()], headings),
+        *_with_labels(headings, [list(_limits(*e, alpha)) for e in each], full),
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
-    for diagnostic in dict.fromkeys([each for r in several for each in r.diagnostics]):
-        notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))
+    for diagnostic, terms in diagnostics.items():
+        notes += map(Footnote, _on(diagnostic, terms, diagnostic.warning_column))
     return list(dict.fromkeys(notes))
+
+
+def _printed(one: EstimandResults, results: EstimandResults, frame: pd.DataFrame) -> pd.Index:
+    """Return the terms of results or of a diagnostic that are printed beside a frame's rows."""
+    terms = one.params.index
+    beside = {*terms} <= {*results.exog_names}
+    return terms.intersection(frame.index, sort=False) if beside else terms
+
+
+def _on(results: EstimandResults, terms: pd.Index, values: pd.Series[float]) -> list[str]:
+    """List the footnotes on the values of printed terms."""
+    return results.estimand.words.on(values.where(values.index.isin(terms)))
 
 
 def _in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
@@ -136,13 +158,15 @@ def _with_labels(
         yield note._replace(text=f"{label}{note.text}")
 
 
-def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
+def _about(
+    results: EstimandResults, terms: pd.Index, alpha: float, *, alone: bool
+) -> Iterator[Footnote]:
     """Yield the notes on the meaning of values, on harm, and on missing values."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
-    params, bse, words = results.params, results.bse, estimand.words
-    error, harm = results.mcse.max(), ""
+    params, bse, words = results.params[terms], results.bse[terms], estimand.words
+    error, harm = results.mcse[terms].max(), ""
     squares = estimand.parameter.no_effect is not None
-    if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
+    if null is not None and squares and (results.conf_int(alpha)[1][terms] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     meaning, *more = SENTENCES.split(words.meaning)
     more += ["" if error > 0 else words.exact or ""]
@@ -160,18 +184,18 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     if engine.reason:
         yield Footnote("", f"Engine: {engine.name} ({engine.reason}).")
     reasons: dict[str, list[str]] = {}
-    for term in params.index[params.isna()]:
+    for term in terms[params.isna()]:
         reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
-    for why, terms in reasons.items():
-        yield Footnote(f"No estimate for {_enumerate(terms)}: {why}.")
-    constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
+    for why, some in reasons.items():
+        yield Footnote(f"No estimate for {_enumerate(some)}: {why}.")
+    constant, unknown = terms[bse == 0], terms[params.notna() & bse.isna()]
     if results.without_error:
         yield Footnote(f"No standard error: {NO_MEAN[estimand.basis]}.")
     elif len(unknown) and not results.variance.reason:
         yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if len(constant):
         yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
-    yield from map(Footnote, words.on(params))
+    yield from map(Footnote, _on(results, terms, results.params))
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
@@ -246,24 +270,25 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
         yield Footnote(OF_KERNELS)
 
 
-def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
+def _of_rows(
+    tables: Sequence[tuple[EstimandResults, pd.Index]], headings: Sequence[str]
+) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    tables = list(zip(headings, several, strict=True))
-    for each in [each for results in several for each in results.diagnostics]:
-        if len(each.estimand.words.as_columns) > 1:  # those with limits and P
-            tables.append((each.estimand.words.label, each))
-    for heading, results in tables:
-        variance = results.variance
+    for k, (results, terms) in enumerate(tables):  # diagnostics come last
+        variance, words = results.variance, results.estimand.words
+        if k >= len(headings) and len(words.as_columns) < 2:  # without limits and P
+            continue
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
-        errors = results.bse > 0
+        heading = headings[k] if k < len(headings) else words.label
+        errors = results.bse[terms] > 0
         # Not rows whose interval holds the null value: intervals of unused features are wide.
-        differs = errors if results.null is None else errors & (results.pvalues < NOMINAL)
-        skewness, idle = results.row_warnings["skewness"], results.row_warnings["unused"]
-        for term in skewness.index[differs & (skewness > LARGEST_SKEWNESS)]:
+        differs = errors if results.null is None else errors & (results.pvalues[terms] < NOMINAL)
+        skewness, idle = (results.row_warnings[name][terms] for name in ("skewness", "unused"))
+        for term in terms[differs & (skewness > LARGEST_SKEWNESS)]:
             rows[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
-        for term in idle.index[errors & (idle > LARGEST_IDLE_SHARE)]:
+        for term in terms[errors & (idle > LARGEST_IDLE_SHARE)]:
             rows[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
     return [
         Footnote(note.format(terms=_enumerate(words.values())), marks=frozenset(words))
@@ -272,14 +297,14 @@ def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> lis
     ]
 
 
-def _limits(results: EstimandResults, alpha: float) -> Iterator[Footnote]:
+def _limits(results: EstimandResults, terms: pd.Index, alpha: float) -> Iterator[Footnote]:
     """Yield the note on limits that are infinite."""
-    limits = results.conf_int(alpha)
+    limits = results.conf_int(alpha).loc[terms]
     sides = {"two-sided": [0, 1], "greater": [0], "less": [1]}[results.alternative]
     infinite = np.isinf(limits[sides].to_numpy()).any(axis=1)
     if infinite.any():
-        terms = _enumerate(limits.index[infinite])
-        yield Footnote(f"No limit for {terms}: it lies {results.variance.too_few}.")
+        names = _enumerate(terms[infinite])
+        yield Footnote(f"No limit for {names}: it lies {results.variance.too_few}.")
 
 
 def _enumerate(terms: Iterable[object]) -> str:

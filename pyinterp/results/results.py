@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,6 @@ class EstimandResults(TableOfEstimands):
     data: pd.DataFrame
     diagnostic: EstimandResults | None = None
     corrected_params: pd.Series[float] | None = None
-    are_differences: ClassVar[bool] = False
 
     @property
     def diagnostics(self) -> list[EstimandResults]:
@@ -232,9 +231,10 @@ class EstimandResults(TableOfEstimands):
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep: footnotes on the estimates as texts, not as a function."""
+        """Return what files keep: footnotes by a function as texts."""
         words = self.estimand.words
-        words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
+        if not is_dataclass(words.remarks):
+            words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
         return {**self._state(), "estimand": replace(self.estimand, words=words)}
 
     @property
@@ -928,8 +928,8 @@ class EstimandResults(TableOfEstimands):
             category: "curves" or "tiles". "auto" is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
-            or else as in the data. Differences and effects of features are in order of their
-            absolute size. Ordered categories keep their order.
+            or else as in the data. Features' values with a sign, such as effects, are in order of
+            their absolute size. Ordered categories keep their order.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         color : str, optional

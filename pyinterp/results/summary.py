@@ -15,6 +15,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, short
+from pyinterp.estimands.estimand import Parameter
 from pyinterp.hints import Hints
 from pyinterp.inference.digits import Column, block, limits, number_format, row_formats
 from pyinterp.parameters import takes
@@ -196,8 +197,9 @@ class TableOfEstimands(Tabular, ABC):
         alpha : float, optional
             Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
-            Print features in decreasing order of their estimates, differences and effects by
-            their absolute size; of several as in the first that has them. Grids keep their order.
+            Print features in decreasing order of their estimates, of values with a sign such as
+            effects by absolute size; of several as in the first that has them. Grids keep their
+            order.
         {top}
         {table}
 
@@ -238,8 +240,8 @@ class TableOfEstimands(Tabular, ABC):
         options = TableOptions(alpha, sort, top, title, notes, decimals)
         several, first = self.parts, self.parts[0]
         headings, (legend, before, columns) = footnotes.headings_of(several), self._explanation()
-        below = footnotes.notes_of(several, headings, alpha, notes, before=before)
         frames = _frames(several, options)
+        below = footnotes.notes_of(several, headings, frames, alpha, notes, before=before)
         # A diagnostic of several estimands stands once, below the last one.
         last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
         blocks: list[pd.DataFrame] = []
@@ -303,14 +305,17 @@ def summarize_frame(
     return Table([cells], notes, title=title, facts=facts)
 
 
-def largest_first(frame: pd.DataFrame, results: EstimandResults | None = None) -> pd.DataFrame:
-    """Return the rows of a frame by their column `estimate`, missing ones last.
+def largest_first(
+    frame: pd.DataFrame, parameter: Parameter, column: str = "estimate"
+) -> pd.DataFrame:
+    """Return the rows of a frame by a column of a parameter's values, missing ones last.
 
-    Differences and effects, which may be large on either side of 0, are ordered by absolute size.
-    Estimates that are equal but for rounding keep their order, which would depend on the machine.
+    Signed ones, which may be large on either side of the null value, are ordered by their distance.
+    Values that are equal but for rounding keep their order, which would depend on the machine.
     """
-    signed = results is not None and (results.are_differences or results.estimand.parameter.effect)
-    values = frame["estimate"].abs() if signed else frame["estimate"]
+    values = frame[column]
+    if parameter.signed:
+        values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
     return frame.iloc[np.argsort(-digits, kind="stable")]
 
@@ -326,7 +331,7 @@ def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[p
         if not terms.axes and set(frame.index) == set(order):
             frame = frame.loc[order]
         elif options.sort and not terms.axes:
-            frame = largest_first(frame, results)
+            frame = largest_first(frame, results.estimand.parameter)
             if terms.facet is not None and terms.groups:
                 frame = frame.sort_values(terms.facet, kind="stable")
         order = order if frames else frame.index

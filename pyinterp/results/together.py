@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -548,7 +548,6 @@ class ComparisonResults(EstimandResults):
     places: tuple[tuple[int, int], ...]
     better: Literal["smaller", "larger"] | None
     quantity: str
-    are_differences: ClassVar[bool] = True
 
     @classmethod
     def of(

@@ -70,7 +70,7 @@ from pyinterp.parallel.progress import ProgressOption, clock, tell
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
+from pyinterp.results.summary import TableOptions, Tabular, largest_first, summarize_frame
 from pyinterp.results.table import Table
 from pyinterp.simulation.coverage import TRUTH_BLOCKS, CoverageStudy
 from pyinterp.simulation.coverage_results import COLUMNS, CoverageResults
@@ -177,8 +177,8 @@ class Certificate(Tabular):
         }
         others = frame[["width", "rejected_mcse", "truth_mcse", "bias", "sd", "se"]]
         every = pd.DataFrame(numbers, index=frame.index).join(others)
-        grid = self.table.estimand.terms.axes
-        return every if grid else every.sort_values("truth", ascending=False, kind="stable")
+        of = self.table.estimand
+        return every if of.terms.axes else largest_first(every, of.parameter, "truth")
 
     def summary_frame(self) -> pd.DataFrame:
         """Return `frame`.

@@ -163,11 +163,13 @@ def _results(archive: zipfile.ZipFile) -> Any:
             f"{schema}; this one reads {SCHEMA}): {remedy}"
         )
 
+    @cache  # members are read once: all that refer to one share it
     def array(name: str) -> Array:
         data = archive.read(name + SUFFIX)
         if hashlib.sha256(data).hexdigest() != manifest["arrays"][name]:
             raise FileError(f"its member {quote(name)} was changed")
         values: Array = np.load(io.BytesIO(data), allow_pickle=False)
+        values.setflags(write=False)
         return values
 
     return _value(manifest["results"], array)

@@ -18,6 +18,12 @@ from pyinterp.errors import FileError, OptionError, quote
 from pyinterp.storage.texts import KeyText
 
 OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)?")
+NUMBER = r"(?:bool|u?int\d\d?|float\d\d)"
+# Of columns. Others could name files to open, or have texts of any length.
+TYPES = re.compile(
+    rf"str|boolean|(?i:{NUMBER})|string\[\w+\]|Sparse\[{NUMBER}, \w+\]"
+    r"|\w+(?:\[\w+(?:, tz=(?P<zone>[^]]+))?\])?\[pyarrow\]"
+)
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,25 @@ def _parts_of_column(values: ExtensionArray) -> list[Any]:
     name = str(dtype)
     if isinstance(dtype, pd.StringDtype):
         name = f"string[{dtype.storage}]" if dtype.na_value is pd.NA else "str"
+    _check_type(name)
     return [name, np.asarray(values, dtype=object)]
+
+
+def _check_type(name: str) -> None:
+    """Raise `OptionError` unless a column's type is on the list, and its time zone is one."""
+    if not (found := TYPES.fullmatch(name)):
+        raise OptionError(
+            f"Files can't hold columns of type {quote(name)}: make them numbers or texts."
+        )
+    if zone := found["zone"]:
+        _zone(zone)
 
 
 def _column(dtype: str, values: Any) -> ExtensionArray:
     if values.dtype.kind == "M":
         zone = _zone(dtype.removesuffix("]").partition(", ")[2])
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
+    _check_type(dtype)
     # pandas 2 has the type under no name.
     kind: Any = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
     return cast(ExtensionArray, pd.array(values, dtype=kind))

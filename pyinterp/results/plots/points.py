@@ -59,7 +59,7 @@ def points(
             frame["panel"] = style.label(results, what)
         frames.append(frame.astype({"null": float}))
     if sort:
-        frames[0] = largest_first(frames[0], first)
+        frames[0] = largest_first(frames[0], first.estimand.parameter)
     frame = pd.concat(frames, ignore_index=True)
     every = list(dict.fromkeys(frame["term"]))
     ordered, colors = every[:top][::-1], list(dict.fromkeys(names))
