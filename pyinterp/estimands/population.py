@@ -20,20 +20,16 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-<<<<<<< HEAD
 import pandas as pd
 from sklearn.ensemble import ExtraTreesRegressor
-=======
-from sklearn.ensemble import HistGradientBoostingRegressor
->>>>>>> f96c1e6d
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import number_text
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.positivity import samplers_of
@@ -464,7 +460,6 @@ def reading_of(
     )
 
 
-<<<<<<< HEAD
 def _warn(estimates: pd.Series[float], notes: Sequence[tuple[float, float, str]]) -> Sequence[str]:
     """Return texts with the names of the terms whose values are between two numbers."""
     named = [
@@ -475,8 +470,6 @@ def _warn(estimates: pd.Series[float], notes: Sequence[tuple[float, float, str]]
 
 
 TARGET = "use", "relevance", "excess"
-=======
->>>>>>> f96c1e6d
 LEAST = Parameter(null=0.0, range=POSITIVE, only="greater")
 SHARE = Words(
     label="share",
@@ -530,7 +523,6 @@ TARGETS = Words(
 OVERLAP = Words(
     label="R²_j",
     title="overlap",
-<<<<<<< HEAD
     meaning=(
         "Share of the feature's variance that the others explain; of levels, the largest of two."
     ),
@@ -550,20 +542,12 @@ OVERLAP = Words(
                 "others do, and coefficients are too near 0 by about that share.",
             ),
         ),
-=======
-    meaning="Share of the feature's variance that the others explain.",
-    remarks=Remark(
-        f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
-        "and what E(y | others) has not learned may exceed the standard error.",
-        low=LARGEST_SHARE,
->>>>>>> f96c1e6d
     ),
 )
 FIT = Words(
     label="R²_y",
     title="fit of the others",
     meaning="Share of V(y) that E(y | others) explains.",
-<<<<<<< HEAD
     as_columns=(),
 )
 LEARNER = Words(
@@ -586,26 +570,9 @@ LEARNER = Words(
                 "standard errors: it aims at something else. E(y | others) is by regression.",
             ),
         ),
-=======
-    remarks=Remark(
-        "R²_y not above 0 ({}): E(y | others) predicts no better than a constant, and is "
-        "wrong if the others matter.",
-        high=1e-12,
-    ),
-)
-MISFIT_X = Words(
-    label="misfit of x",
-    title="misfit of E(feature | others)",
-    meaning="P that small trees on the others predict no more of the feature.",
-    remarks=Remark(
-        "Small trees on the others predict more of the feature ({}): its mean given "
-        "them is not right, and its rows hold only if E(y | others) is.",
-        high=LEAST_P,
->>>>>>> f96c1e6d
     ),
     as_columns=(),
 )
-<<<<<<< HEAD
 BIAS = Words(
     label="bias/s.e.",
     title="bias that is seen",
@@ -624,17 +591,6 @@ BIAS = Words(
                 "it into the formula if you know it.",
             ),
         ),
-=======
-MISFIT_Y = replace(
-    MISFIT_X,
-    label="misfit of y",
-    title="misfit of E(y | others)",
-    meaning="The same of the response.",
-    remarks=Remark(
-        "Small trees on the others predict more of the response ({}): E(y | others) "
-        "is not right, and its rows hold only if E(feature | others) is.",
-        high=LEAST_P,
->>>>>>> f96c1e6d
     ),
 )
 
