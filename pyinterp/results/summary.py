@@ -314,7 +314,7 @@ def largest_first(
     Values that are equal but for rounding keep their order, which would depend on the machine.
     """
     values = frame[column]
-    if parameter.signed:
+    if parameter.has_two_sides:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
     return frame.iloc[np.argsort(-digits, kind="stable")]
