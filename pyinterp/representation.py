@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import MISSING, fields
+from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyinterp.errors import NO_VALUE, short
 
@@ -61,3 +62,18 @@ def _value(value: object) -> str:
         return f"<{short(value)}>"
     length = f" of length {len(value)}" if isinstance(value, Sized) else ""
     return f"<{type(value).__name__}{length}>"
+
+
+if TYPE_CHECKING:
+    cached_table = cached_property
+else:
+
+    class cached_table(cached_property):  # noqa: N801 - like the one it is
+        """A table of pandas that is made once, and of which every access returns a copy."""
+
+        def __get__(self, instance, owner=None):
+            found = super().__get__(instance, owner)
+            return found if instance is None else found.copy()
+
+        def __set__(self, instance, value):  # without it, Python would read the cache itself
+            raise AttributeError("Results are frozen.")

@@ -274,7 +274,7 @@ class Parameter:
             check_number("null", self.null, FINITE)
 
     @property
-    def signed(self) -> bool:
+    def has_two_sides(self) -> bool:
         """Whether values on either side of the null value count: neither side is nothing."""
         return self.range == REAL and self.no_effect is None and self.better is None
 

@@ -15,8 +15,8 @@ from statsmodels.iolib.tableformatting import fmt_params
 from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, IntArray, MeanRelation
-from pyinterp.checks import check_alpha
-from pyinterp.errors import InferenceError, list_of, quote
+from pyinterp.checks import check_alpha, is_list
+from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.digits import Column, block, limits, row_formats
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 from pyinterp.inference.intervals import Alternative, one_tail, symbol
@@ -134,7 +134,12 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
 
         Of ratios, ``std_error`` is that of the logarithm.
         """
-        limits = self.conf_int(alpha)
+        limits, names = self.conf_int(alpha), self.c_names if xname is None else xname
+        if not is_list(names) or len(names := list(names)) != len(self.c_names):
+            raise OptionError(
+                f"`xname` must be a list of names, one for each of {len(self.c_names)} hypotheses, "
+                f"not {quote(xname)}."
+            )
         return pd.DataFrame(
             {
                 "estimate": self.effect,
@@ -144,7 +149,7 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
                 "conf_low": limits[:, 0],
                 "conf_high": limits[:, 1],
             },
-            index=pd.Index(list(xname or self.c_names), name="hypothesis"),
+            index=pd.Index(names, name="hypothesis"),
         )
 
     def summary(

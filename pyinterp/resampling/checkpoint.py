@@ -288,5 +288,11 @@ def _content(file: Path) -> bytes | None:
 
 
 def _write(file: Path, data: bytes) -> None:
-    with whole_file(file) as temporary:
-        temporary.write_bytes(data)
+    try:
+        with whole_file(file) as temporary:
+            temporary.write_bytes(data)
+    except (OSError, OptionError) as error:
+        raise FileError(
+            f"`checkpoint` must be a folder that stays and has room, but {str(file)!r} can't be "
+            f"written ({reason(error)}): repeat the call, which goes on from what is kept."
+        ) from error

@@ -105,10 +105,10 @@ def notes_of(
     context, fit = several[0].context, several[0].fit
     worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
     unproven = UNPROVEN if "not proven" in context.folder else ""
-    printed = [_printed(r, r, frame) for r, frame in zip(several, frames, strict=True)]
+    printed = [_rows_beside(r, r, frame) for r, frame in zip(several, frames, strict=True)]
     each = list(zip(several, printed, strict=True))
     diagnostics = {
-        diagnostic: _printed(diagnostic, results, frame)
+        diagnostic: _rows_beside(diagnostic, results, frame)
         for results, frame in zip(several, frames, strict=True)
         for diagnostic in results.diagnostics
     }
@@ -126,7 +126,7 @@ def notes_of(
     return list(dict.fromkeys(notes))
 
 
-def _printed(one: EstimandResults, results: EstimandResults, frame: pd.DataFrame) -> pd.Index:
+def _rows_beside(one: EstimandResults, results: EstimandResults, frame: pd.DataFrame) -> pd.Index:
     """Return the terms of results or of a diagnostic that are printed beside a frame's rows."""
     terms = one.params.index
     beside = {*terms} <= {*results.exog_names}

@@ -38,6 +38,7 @@ from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.inference.sample_size import more_rows
+from pyinterp.representation import cached_table
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
@@ -132,12 +133,12 @@ class EstimandResults(TableOfEstimands):
         ((name, *_), *_) = self.estimand.words.as_columns or (("estimate",),)
         return self.summary_frame()[name]
 
-    @cached_property
+    @cached_table
     def params(self) -> pd.Series[float]:
         """Estimates: means over refits, by term."""
         return self._series(self.replicates.per_refit.mean(axis=0), "estimate")
 
-    @cached_property
+    @cached_table
     def bse(self) -> pd.Series[float]:
         """Standard errors of `params`: sampling error of the stated estimand."""
         spread = np.sqrt(np.clip(np.diag(self.variance.cov), 0.0, None))
@@ -149,12 +150,12 @@ class EstimandResults(TableOfEstimands):
         errors = np.where(spread <= ROUNDING * size, 0.0, spread)
         return self._series(np.where(missing, np.nan, errors), "std_error")
 
-    @cached_property
+    @cached_table
     def mcse(self) -> pd.Series[float]:
         """Monte Carlo errors of `params`, of some permutations or rows instead of all; else 0."""
         return self._series(np.sqrt(self.replicates.mc_variance), "mcse")
 
-    @cached_property
+    @cached_table
     def tvalues(self) -> pd.Series[float]:
         """T statistics of the null value: deviations from it, divided by `bse_null`.
 
@@ -164,7 +165,7 @@ class EstimandResults(TableOfEstimands):
         """
         return self._series(self.inference.statistic, "statistic")
 
-    @cached_property
+    @cached_table
     def pvalues(self) -> pd.Series[float]:
         """p-values of the null value, adjusted as `p_adjust` or `simultaneous` says.
 
@@ -173,12 +174,12 @@ class EstimandResults(TableOfEstimands):
         """
         return self._series(self.inference.p_values, "p_value")
 
-    @cached_property
+    @cached_table
     def bse_null(self) -> pd.Series[float]:
         """Standard errors at the null value, by which `tvalues` divide; missing without one."""
         return self._series(self.inference.null_error, "std_error_null")
 
-    @cached_property
+    @cached_table
     def row_warnings(self) -> pd.DataFrame:
         """The last two columns of `variance_parts`, which warn of terms, for any plan."""
         unused, skew = self.replicates.idle_share, self.replicates.skewness
@@ -390,10 +391,14 @@ class EstimandResults(TableOfEstimands):
             )
         if width is None and self.null is None:
             raise OptionError("There is no test of no effect to have a power: give a `width`.")
-        factors = more_rows(self.inference, alpha, width, effect, power)
-        return pd.DataFrame(
-            np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]
-        )
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            rows = np.ceil(self.nobs * more_rows(self.inference, alpha, width, effect, power))
+        if np.isinf(rows).any():
+            raise OptionError(
+                "`width`, `effect` and `alpha` must be within reach of some number of rows, which "
+                "these are not: give larger ones."
+            )
+        return pd.DataFrame(rows, index=self._index, columns=["n", "n_low", "n_high"])
 
     def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:
         """Return the probability of each rank for each term.
@@ -461,7 +466,7 @@ class EstimandResults(TableOfEstimands):
         bmi   18266.0  311100.0 -63907.0
         bp    -1478.0  -63907.0  39601.0
         """
-        cov = pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
+        cov = pd.DataFrame(self.variance.cov, self._index, self._index, copy=True)
         if r_matrix is None:
             return cov
         weights = self._constraint(r_matrix).weights
@@ -834,7 +839,7 @@ class EstimandResults(TableOfEstimands):
         1     37.0  2966.0  945.0
         2     55.0  2644.0  750.0
         """
-        return pd.DataFrame(self.replicates.per_refit, columns=self._index)
+        return pd.DataFrame(self.replicates.per_refit, columns=self._index, copy=True)
 
     def row_frame(self) -> pd.DataFrame:
         """Return each evaluation row's contribution, averaged over the refits that it evaluates.

@@ -121,7 +121,7 @@ class Tabular(Savable, Hints):
         table = self.summary(notes="full" if excel else notes)
         if not excel:
             return table.to(target, caption=caption, label=label)
-        need("openpyxl", 'or write `to("table.csv")`')
+        need("openpyxl", 'or write `to("table.csv")`', table)
         about = pd.DataFrame([*table.facts, *table.legend, *(("Note", n) for n in table.notes)])
         with whole_file(target) as temporary, pd.ExcelWriter(temporary, engine="openpyxl") as file:
             self.tidy().to_excel(file, sheet_name="estimates", index=False)
@@ -314,7 +314,7 @@ def largest_first(
     Values that are equal but for rounding keep their order, which would depend on the machine.
     """
     values = frame[column]
-    if parameter.signed:
+    if parameter.has_two_sides:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
     return frame.iloc[np.argsort(-digits, kind="stable")]

@@ -41,6 +41,7 @@ LABEL = re.compile(r"[\w:.\-]+", re.ASCII)
 LEFT = ' style="text-align: left"'
 NOT_IN_PAPERS = ("Df:", "Engine:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
 RUNS = (*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
 GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
@@ -173,12 +174,12 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
                 f"`target` must be one of the formats {list_of(FORMATS)}, or a file that ends in "
                 f"{list_of(FORMATS.values())}, .docx or, of results, .xlsx, not {quote(target)}."
             )
-        if form != "latex" and (caption is not None or label):
+        if form != "latex" and (caption is not None or not isinstance(label, str) or label):
             raise OptionError("`caption` and `label` are of LaTeX; other formats take none.")
         if target == form and not word:
             return texts[form]()
         if word:
-            need("docx", 'or write `to("table.html")`, which Word opens')
+            need("docx", 'or write `to("table.html")`, which Word opens', self)
         with whole_file(target) as temporary:
             if word:
                 self._write_docx(temporary)
@@ -243,7 +244,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         caption : str, optional
             As LaTeX reads it; by default the title of the table. Empty for none.
         """
-        if label and not (isinstance(label, str) and LABEL.fullmatch(label)):
+        if not isinstance(label, str) or not LABEL.fullmatch(label or "none"):
             raise OptionError(
                 '`label` must have letters, digits and the signs :.-_ only, such as "tab:pfi", not '
                 f"{quote(label)}."
@@ -332,12 +333,17 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         return text.getvalue()
 
 
-def need(package: str, otherwise: str) -> None:
-    """Raise `ImportError` without the package that writes some files."""
+def need(package: str, otherwise: str, table: Table) -> None:
+    """Raise an error without the package that writes some files, or for what these can't hold."""
     if find_spec(package) is None:
         name = {"docx": "python-docx"}.get(package, package)
         raise ImportError(
             f"Such a file needs {name}. Install it with `pip install {name}`, {otherwise}."
+        )
+    for line in filter(CONTROL.search, table.as_csv().split("\n")):
+        raise OptionError(
+            f"Files of Word and Excel can't hold control characters, as in {quote(line.strip())}: "
+            f"leave these out of names, {otherwise}."
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
+from pyinterp.representation import cached_table
 from pyinterp.results.footnotes import Footnote, headings_of
 from pyinterp.results.results import EstimandResults, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -400,7 +400,7 @@ class UncertaintyResults(SeveralResults):
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
 
-    @cached_property
+    @cached_table
     def decisions(self) -> pd.Series[str]:
         """One of the values of ``DECISIONS`` per feature, or "undecided".
 

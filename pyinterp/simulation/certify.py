@@ -50,7 +50,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parallel.progress import ProgressOption, clock, tell
+from pyinterp.representation import cached_table
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
@@ -148,7 +149,7 @@ class Certificate(Tabular):
         center = (coverage * len(self.sums) + 2) / n
         return float(np.sqrt(center * (1 - center) / n))
 
-    @cached_property
+    @cached_table
     def frame(self) -> pd.DataFrame:
         """One row per term.
 

@@ -143,7 +143,7 @@ def test_an_array_keeps_its_order_of_memory(array, tmp_path):
     """Sums depend on it: they must have the same bits."""
     loaded = again([array, array], tmp_path)
     assert form(loaded[0]) == form(array)
-    assert loaded[0] is not loaded[1]
+    assert not loaded[0].flags.writeable  # equal ones are one
     if array.dtype.kind == "f":
         with np.errstate(all="ignore"):
             assert form(loaded[0].sum()) == form(array.copy(order="K").sum())
