@@ -352,7 +352,7 @@ def population(
     >>> folds.population("bmi").conf_int().round(1)
             0    1
     term
-    bmi   6.8  9.6
+    bmi   7.2  9.9
     """
     return reading_of(problem, features, sampler)
 

@@ -55,7 +55,7 @@ def positivity(
     chosen = problem.choose(features)
     samplers = samplers_of(problem, chosen, sampler)
     groups = [name for name, variables in chosen.items() if len(variables) > 1]
-    of_one = f"R²_j is of one variable, not of a group ({list_of(groups)})."
+    of_one = "R²_j is of one variable: groups have none."
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),

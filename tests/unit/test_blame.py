@@ -124,7 +124,7 @@ def test_a_variable_of_a_group_is_found_in_it(grouped, method):
 @pytest.mark.parametrize("method", ["cvim", "positivity", "redundancy", "importance"])
 def test_the_empty_share_of_a_group_has_its_reason(grouped, method):
     text = " ".join(str(getattr(grouped, method)().summary()).split())
-    assert "R²_j is of one variable, not of a group (both)." in text
+    assert "R²_j is of one variable: groups have none." in text
 
 
 def test_numbered_classes_with_their_own_numbers_are_named_once():
