@@ -299,7 +299,7 @@ class CoverageStudy:
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
         progress : bool or "log"
-            Show a progress bar, or write lines to a log; by default True, as in `Learner.fit`.
+            Show a progress bar, or write lines to a log; by default True, as in ``Learner.fit``.
 
         Raises
         ------
