@@ -283,16 +283,21 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Remark:
-    """A footnote that names, at ``{}``, the terms whose values are between two numbers."""
+    """A footnote that names, at ``{}``, the terms whose values are between two numbers.
+
+    Other footnotes on the same values follow it.
+    """
 
     text: str
     low: float = -np.inf
     high: float = np.inf
+    others: tuple[Remark, ...] = ()
 
     def __call__(self, estimates: pd.Series[float]) -> list[str]:
-        """Return the footnote, if there are such terms."""
+        """Return the footnotes of which there are terms."""
         names = list_of(estimates.index[(estimates > self.low) & (estimates < self.high)])
-        return [self.text.replace("{}", names)] if names else []
+        own = [self.text.replace("{}", names)] if names else []
+        return [*own, *(note for other in self.others for note in other(estimates))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,16 +20,15 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import number_text
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.positivity import samplers_of
@@ -460,15 +459,6 @@ def reading_of(
     )
 
 
-def _warn(estimates: pd.Series[float], notes: Sequence[tuple[float, float, str]]) -> Sequence[str]:
-    """Return texts with the names of the terms whose values are between two numbers."""
-    named = [
-        (text, list_of(estimates.index[(estimates > low) & (estimates < high)]))
-        for low, high, text in notes
-    ]
-    return [text.format(names) for text, names in named if names]
-
-
 TARGET = "use", "relevance", "excess"
 LEAST = Parameter(null=0.0, range=POSITIVE, only="greater")
 SHARE = Words(
@@ -526,20 +516,15 @@ OVERLAP = Words(
     meaning=(
         "Share of the feature's variance that the others explain; of levels, the largest of two."
     ),
-    remarks=partial(
-        _warn,
-        notes=(
-            (
-                LARGEST_SHARE,
-                np.inf,
-                f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
-                "and what E(y | others) has not learned may exceed the standard error.",
-            ),
-            (
-                -np.inf,
-                LEAST_SHARE,
+    remarks=Remark(
+        f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
+        "and what E(y | others) has not learned may exceed the standard error.",
+        low=LARGEST_SHARE,
+        others=(
+            Remark(
                 f"R²_j below {LEAST_SHARE:g} ({{}}): its mean predicts the feature better than the "
                 "others do, and coefficients are too near 0 by about that share.",
+                high=LEAST_SHARE,
             ),
         ),
     ),
@@ -554,20 +539,17 @@ LEARNER = Words(
     label="learner of E(y | others)",
     title="learner of E(y | others)",
     meaning="0: the learner; 1, 2: regression, as it predicts better, or has the mean of y.",
-    remarks=partial(
-        _warn,
-        notes=(
-            (
-                0.5,
-                1.5,
-                "E(y | others) of {} is by linear or additive regression, or one of selected "
-                "terms, which predicts better than the learner.",
-            ),
-            (
-                1.5,
-                2.5,
+    remarks=Remark(
+        "E(y | others) of {} is by linear or additive regression, or one of selected "
+        "terms, which predicts better than the learner.",
+        low=0.5,
+        high=1.5,
+        others=(
+            Remark(
                 f"The learner's predictions of {{}} have another mean than y, by more than {AWAY} "
                 "standard errors: it aims at something else. E(y | others) is by regression.",
+                low=1.5,
+                high=2.5,
             ),
         ),
     ),
@@ -580,17 +562,11 @@ BIAS = Words(
         "What random trees still predict of the feature and of the response, by the others, moves "
         "its coefficients by so many standard errors."
     ),
-    remarks=partial(
-        _warn,
-        notes=(
-            (
-                LARGEST_BIAS,
-                np.inf,
-                f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
-                "Both means depend on the others in a way that neither regression has found; put "
-                "it into the formula if you know it.",
-            ),
-        ),
+    remarks=Remark(
+        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
+        "Both means depend on the others in a way that neither regression has found; put "
+        "it into the formula if you know it.",
+        low=LARGEST_BIAS,
     ),
 )
 
