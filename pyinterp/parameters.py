@@ -149,6 +149,7 @@ ELSEWHERE = {
     "method": "cov_type",
     "n_repeats": "permutations",
     "nsim": "permutations",
+    "pairs": "contrasts",
     "percentiles": "grid",
     "scoring": "metric",
     "target": "which_class",
