@@ -27,8 +27,9 @@ permutations : "auto", "all" or int
     number K takes K balanced permutations: every row meets K different donors and never
     itself. "auto" is "all" for tree ensembles, linear models and regression by kernel
     machines, which have exact engines, if rows times distinct values of the feature are at most
-    1e8 per refit. With squared error there is no such bound. For other models "auto" is "all" if this takes at most
-    15,000 predictions per refit, or if the feature has at most 30 distinct values. For more
+    1e8 per refit. With squared error there is no such bound. For other models "auto" is "all"
+    if this takes at most 15,000 predictions per refit, or if the feature has at most 30 distinct
+    values. For more
     it takes 30 permutations, or fewer to stay within 250,000 predictions, but at least 10.
 sampler : str, Sampler or mapping
     How values that replace a feature are drawn given the other variables: "residual",
