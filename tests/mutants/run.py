@@ -32,7 +32,7 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "accumulated", "averages", "bootstrap", "causal", "conditional", "coverage_statements",
+            "accumulated", "bootstrap", "causal", "conditional", "coverage_statements",
             "effects", "estimates", "features", "flatness", "grids", "h_statistic", "half_refits",
             "half_sample", "inference", "interaction", "loco", "mean_share", "metrics",
             "metrics_of_r", "monte_carlo", "native", "nested_bootstrap", "permutation", "relation",

@@ -4,6 +4,7 @@ import ast
 
 import pytest
 from mutations import code_lines, mutants_of, mutated
+from run import ROOT, TESTS
 
 MODULE = '''
 """A docstring of 1 + 2."""
@@ -71,3 +72,7 @@ def test_each_fault_changes_the_code_that_it_names_alone(root):
 
 def test_lines_of_code_are_counted(root):
     assert code_lines(root, "module.py") == 8
+
+
+def test_files_of_tests_are_there():
+    assert not [name for name in TESTS if not (ROOT / name).is_file()]
