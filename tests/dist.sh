@@ -19,6 +19,7 @@ diff -r "$place/1" "$place/2"
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -33,7 +34,9 @@ beside = about.partition("/")[0]
 packed = {name for name in names if not name.startswith(beside)}
 with tarfile.open(sdist) as archive:
     sources = {name.partition("/")[2] for name in archive.getnames()} - {"PKG-INFO"}
-wanted = {name for name in tracked if name.startswith(("pyinterp/", "r_bridge/"))}
+build = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+packages = build["targets"]["wheel"]["packages"]
+wanted = {name for name in tracked if name.partition("/")[0] in packages}
 for what, differ in (("wheel", packed ^ wanted), ("sdist", sources ^ tracked)):
     if differ:
         raise SystemExit(f"The {what} and the repository differ in {sorted(differ)[:9]}.")

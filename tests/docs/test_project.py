@@ -78,6 +78,8 @@ def test_version_and_dependencies_are_the_same_wherever_they_stand():
     python, *run = [r.replace(" ", "") for r in recipe["requirements"]["run"]]
     assert python == f"python{PROJECT['requires-python']}"
     assert run == PROJECT["dependencies"]
+    packages = TOOLS["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert recipe["tests"][0]["python"]["imports"] == packages
 
 
 def test_the_license_of_every_dependency_is_on_its_page():
