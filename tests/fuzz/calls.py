@@ -14,17 +14,16 @@ __all__ = ["CALLS", "Call"]
 
 # What arguments of these names are in every call, but for those that `Call.own` lists.
 NAMES_OF_KINDS = {
-    "choice": "alternative average cov_type design design_state engine family kind method missing "
-    "geom "
-    "needs notes of on_error order others p_adjust relation scale split_by spread style type "
-    "unseen_levels var_continuous weights_type",
-    "flag": "approx caption center check_class chull conditional full ice largest_first normalize "
-    "observed paired prob quantiles rank reseed simultaneous sort squared stars together "
-    "trim_outliers within_range",
-    "count": "block bootstraps curves data_sets depth folds grid_resolution leaf most_rows n n_max "
-    "nsim points relevant repeats top truth_refits",
-    "natural": "noise_features pairwise_m repetitions threeway_m",
-    "number": "noise noise_variance span step",
+    "choice": "alternative average cov_type design design_state engine kind method missing geom "
+    "needs notes of on_error order p_adjust relation scale split_by spread type unseen_levels "
+    "var_continuous weights_type",
+    "flag": "approx caption center check_class chull conditional ice largest_first normalize "
+    "paired prob quantiles rank reseed simultaneous sort squared stars together trim_outliers "
+    "within_range",
+    "count": "block bootstraps data_sets depth folds grid_resolution leaf most_rows n n_max nsim "
+    "points repeats top truth_refits",
+    "natural": "pairwise_m repetitions threeway_m",
+    "number": "step",
     "positive": "effect eps width",
     "fraction": "fraction power",
     "features": "feature_names features pred_var v",
@@ -37,7 +36,7 @@ NAMES_OF_KINDS = {
     "labels": "model_names names",
     "function": "inv_link",
     "text": "name unit",
-    "title": "note title",
+    "title": "title",
     "page file": "file path",
     "jobs": "n_jobs",
     "memory": "memory_mb",
@@ -49,7 +48,6 @@ NAMES_OF_KINDS = {
     "response": "endog",
     "evaluation": "X",
     "contrasts": "r_matrix",
-    "terms": "cols",
     "categories": "cats",
     "format": "float_format",
     "processes": "dgps",
@@ -164,7 +162,7 @@ ASKED = {
     "fclf": "pd pfi loss",
     "ftree": "pd h_statistic",
     "pf": "conf_int summary_frame tidy plot t_test wald_test summary to to_r f_test ranks "
-    "glance variance_parts cov_params row_frame refit_frame",
+    "sample_size glance variance_parts cov_params row_frame refit_frame",
     "pfg": "differences equality_test summary plot",
     "pf0": "conf_int summary t_test",
     "pdx": "conf_int plot summary_frame summary row_frame flat_test",
@@ -174,6 +172,7 @@ ASKED = {
 }
 OF_TABLES = {
     **{test: {"hypotheses": "'x = z'"} for test in ("t_test", "wald_test", "f_test")},
+    "sample_size": {"effect": "0.1"},
     "to": {"target": "'latex'"},
 }
 OWN_ALPHA = {"alpha": "own alpha"}
@@ -352,11 +351,7 @@ OTHERS = [
         name="mean_over_rows",
         callee="pi.mean_over_rows",
         base={"function": "lambda y, p: y - p", "label": "'a'"},
-        own={
-            "function": "row function",
-            "label": "text",
-            **dict.fromkeys(("title", "note", "unit"), "words"),
-        },
+        own={"function": "row function", "label": "text"},
         then="fm.estimate({})",
     ),
     Call(

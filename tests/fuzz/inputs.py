@@ -22,8 +22,8 @@ KEYWORDS = {
     "random_state": "1",
     "cov_typ": "None",
 }
-# Any number may mean minutes, of processes to start; words of an estimand's author are his own.
-OWN_VALUES_ONLY = {"jobs", "refits", "words"}
+# Any number may mean minutes, of processes to start.
+OWN_VALUES_ONLY = {"jobs", "refits"}
 SOME = 30
 PAIRS = 12
 

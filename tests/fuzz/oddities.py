@@ -785,7 +785,6 @@ KINDS = {
     ),
     "caption": kind(("b'x'", "['a']"), ("None", "''", "'a b'", "'$x$'")),
     "latex label": kind(("b'x'", "'a}b'", "'a b'"), ("''", "'tab:a'", "None", "{}", "[]")),
-    "words": Kind((), ("None", "'a b'")),
     "constant": kind(("'exp'",), ("None", "lambda y: 1.0")),
     "decimals": kind(
         ("-1", "1.5", "'3'", "[3]", "1j", "16", "10**9"),
