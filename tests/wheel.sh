@@ -13,7 +13,7 @@ if [ $# -gt 1 ]; then cp "$2" "$place"; else "$python" -m pip wheel --no-deps -w
 python="$place/venv/bin/python"
 "$python" -m pip install "$place"/*.whl pytest pytest-timeout
 mkdir "$place/tests"
-cp -r pyproject.toml tests/conftest.py tests/photograph "$place/tests"
+cp -r pyproject.toml tests/conftest.py tests/unit/fits.py tests/photograph "$place/tests"
 cp tests/unit/test_{import,fit_model,fitted,losses,samplers}.py "$place/tests"
 mkdir "$place/pages"
 cp README.md docs/getting_started.md docs/papers/{molnar2021,greenwell2018,khan2025,wood2024}.md "$place/pages"
