@@ -15,7 +15,10 @@ done
 cd "$place"
 R CMD build --no-build-vignettes "$root/r_package" >/dev/null
 R CMD check --no-manual --ignore-vignettes --no-build-vignettes pyinterpstats_*.tar.gz >log 2>&1 || true
-if [ "$(tail -n 3 log | grep '^Status:')" != "Status: OK" ]; then
+status="$(grep '^Status:' log || true)"
+# Only vignettes need knitr and rmarkdown. Without them R has a note.
+if [ "$status" = "Status: 1 NOTE" ] && grep -q '^Packages\? suggested but not available for checking' log; then status="Status: OK"; fi
+if [ "$status" != "Status: OK" ]; then
   cat log pyinterpstats.Rcheck/tests/*.fail 2>/dev/null
   exit 1
 fi
