@@ -24,14 +24,15 @@ from pyinterp.whatif.linear import LinearWhatIf, read_linear
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
-EngineName: TypeAlias = Literal["auto", "trees", "linear", "kernel", "batched"]
+EngineName: TypeAlias = Literal["auto", "linear", "trees", "kernel", "batched"]
 
+# In the order in which they try to read a model: attributes are looked up faster than trees.
 ENGINES: dict[str, type[ExactWhatIf]] = {
-    "trees": TreesWhatIf,
     "linear": LinearWhatIf,
+    "trees": TreesWhatIf,
     "kernel": KernelWhatIf,
 }
-KINDS = {"trees": "a tree ensemble", "linear": "a linear model", "kernel": "a kernel machine"}
+KINDS = {"linear": "a linear model", "trees": "a tree ensemble", "kernel": "a kernel machine"}
 
 SHUFFLED_ROWS = 256
 # The largest deviation from the model's own predictions, in units of their spread: rounding of sums

@@ -56,8 +56,8 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
             link = library_of(results).link(results, kind)
             coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
         else:
-            link = _link_of_estimator(estimator, kind)
             coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
+            link = _link_of_estimator(estimator, kind)
             intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
     except (AttributeError, TypeError, ValueError):  # none, sparse, or of a kernel
         return None
