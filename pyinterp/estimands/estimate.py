@@ -223,8 +223,6 @@ class Estimate:
         >>> pi.Estimate.stack([estimate, squares]).value.round(2).tolist()
         [2.0, 30.0, 4.67]
         """
-        if len(set(map(id, parts))) == 1 < len(parts):
-            return parts[0]._times(len(parts))
         donors = _donors_of(parts)
         below = [part.below for part in parts if part.below is not None]
         return cls(
@@ -235,39 +233,6 @@ class Estimate:
             below=np.concatenate(below, axis=1) if len(below) == len(parts) else None,
             tests=tuple(test for part in parts for test in part.tests),
         )
-
-    def _times(self, times: int) -> Estimate:
-        """Return the estimate side by side with itself; contributions of one term are not copied.
-
-        Those of several are.
-        """
-
-        def wide(values: FloatArray) -> FloatArray:
-            if values.shape[1] == 1:
-                return np.broadcast_to(values, (len(values), times))
-            return np.tile(values, (1, times))
-
-        return Estimate(
-            value=np.tile(self.value, times),
-            rows=wide(self.rows),
-            donors=None if self.donors is None else wide(self.donors),
-            mc_variance=np.tile(self.mc_variance, times),
-            below=None if self.below is None else wide(self.below),
-        )
-
-    def same_as(self, other: Estimate) -> bool:
-        """Whether two estimates have the same contributions, those of donors included.
-
-        Examples
-        --------
-        >>> other = estimate.linear(-np.eye(2))
-        >>> estimate.same_as(pi.Estimate.of_rows(rows)), estimate.same_as(other)
-        (True, False)
-        """
-        if self.donors is None or other.donors is None:
-            return self.donors is other.donors and np.array_equal(self.rows, other.rows)
-        same = np.array_equal(self.donors, other.donors)
-        return same and np.array_equal(self.rows, other.rows)
 
     def linear(self, weights: FloatArray) -> Estimate:
         """Return the estimate of ``weights @ value``; weights have shape (new q, q).

@@ -31,6 +31,8 @@ PARAMETERS: Mapping[Relation, Parameter] = {
     "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
 }
 
+LOSS_PARTS = "rows", "donors"
+
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12
 
@@ -67,10 +69,15 @@ def measure_losses(
         changed, as_is = pair
         rows[:, j], donors[:, j] = changed.rows[:, 0], np.asarray(changed.donors)[:, 0]
         values[j], errors[j] = changed.value[0], changed.mc_variance[0]
-        original.append(original[-1] if original and as_is.same_as(original[-1]) else as_is)
+        if original and all(
+            np.array_equal(getattr(as_is, of), getattr(original[-1], of)) for of in LOSS_PARTS
+        ):
+            as_is = original[-1]
+        original.append(as_is)
     measured = {
         "changed": Estimate(value=values, rows=rows, donors=donors, mc_variance=errors),
-        "original": Estimate.stack(original),
+        # One term, if it is the same beside every feature, as it is unless some are constant.
+        "original": original[0] if len({*map(id, original)}) == 1 else Estimate.stack(original),
     }
     if samplers:
         measured |= variance_parts(case, {name: features[name] for name in samplers}, samplers)
