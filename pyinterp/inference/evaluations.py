@@ -135,11 +135,6 @@ class Evaluations:
         return self.counts(self.estimating)
 
     @property
-    def estimating_rows(self) -> IntArray:
-        """Positions in the data of the rows that evaluate a refit that estimates."""
-        return self.rows[self.times > 0]
-
-    @property
     def cluster_count(self) -> int | None:
         """How many clusters evaluate any refit; None without clusters."""
         return None if self.clusters is None else len(np.unique(self.clusters))
@@ -156,11 +151,6 @@ class Evaluations:
         for k in refits:
             times += np.bincount(self.at[k], minlength=len(times))
         return times
-
-    @cached_property
-    def keeps_rows(self) -> bool:
-        """Whether variances need the contributions of rows: those over rows of one model do."""
-        return len(self.at) == 1
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.at)} refits", f"{len(self.rows)} rows")

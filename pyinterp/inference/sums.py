@@ -132,8 +132,9 @@ class Fold:
     """
 
     def __init__(self, evaluations: Evaluations) -> None:
-        self._evaluations, self._keeps = evaluations, evaluations.keeps_rows
-        self._estimates: list[Estimate] = []  # without rows, unless variances need them
+        self._evaluations = evaluations
+        self._is_single = len(evaluations.at) == 1  # variances over rows of one model need these
+        self._estimates: list[Estimate] = []  # of several models, without rows
         # Halves, by the number of the pair.
         self._waits: dict[int, tuple[int, FloatArray, FloatArray]] = {}
         self._first: FloatArray | None = None  # a part that is common to all halves costs digits
@@ -145,22 +146,18 @@ class Fold:
         evaluations, group = self._evaluations, self._evaluations.groups[refit]
         nothing = np.empty((0, len(estimate.value)))
         bare = replace(estimate, rows=nothing, donors=None, below=None)
-        self._estimates.append(estimate if self._keeps else bare)
+        self._estimates.append(estimate if self._is_single else bare)
         if group is not None and group.kind == "pair":
             other = self._waits.pop(group.number, None)
             mine = refit, estimate.value, contributions(estimate)
             if other is None:
                 self._waits[group.number] = mine
             else:
-                self._add_half(*other)
-                self._add_half(*mine)
+                for half, value, values in (other, mine):
+                    self._first = value if self._first is None else self._first
+                    self._add("halves", half, values - self._first)
         if refit in evaluations.estimating:
             self._add_effects(refit, estimate)
-
-    def _add_half(self, refit: int, value: FloatArray, values: FloatArray) -> None:
-        if self._first is None:
-            self._first = value
-        self._add("halves", refit, values - self._first)
 
     def _add_effects(self, refit: int, estimate: Estimate) -> None:
         if estimate.donors is not None and "alone" not in self._sums and "effects" in self._sums:
@@ -193,12 +190,12 @@ class Fold:
     def sums(self, **facts: Any) -> RefitSums:
         """Return what was added, with other facts: names and the engine."""
         sums: dict[str, Any] = dict(self._sums)
-        if len(self._evaluations.at) == 1:  # which its rows tell
+        if self._is_single:  # which its rows tell
             sums = {name: part for name, part in sums.items() if name in ("shares", "below")}
         return RefitSums(
             values=np.array([estimate.value for estimate in self._estimates]),
             mc_variance=np.array([estimate.mc_variance for estimate in self._estimates]),
-            single=tuple(self._estimates) if self._keeps else (),
+            single=tuple(self._estimates) if self._is_single else (),
             losses=np.array(np.broadcast_arrays(*self._losses)) if self._losses else None,
             **sums,
             **facts,

@@ -142,7 +142,8 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
     diagnostic = beside and _results(
         beside, None, alternative=beside.estimand.parameter.only or "two-sided"
     )
-    positions = np.concatenate([part.evaluations.estimating_rows for part in plan.parts])
+    every_rows = (part.evaluations for part in plan.parts)
+    positions = np.concatenate([each.rows[each.times > 0] for each in every_rows])
     (measured,) = plan.parts[0].measure(estimand)
     return EstimandResults(
         estimand=plan.terms,

@@ -40,7 +40,7 @@ def test_pairs_do_not_estimate_beside_others():
     assert_array_equal(evaluations.rows[evaluations.at[3]], [7, 8])
     assert (evaluations.correction, replicates.no_effect) == (0.5, 0.0)
     assert evaluations.bootstraps is None
-    assert_array_equal(evaluations.estimating_rows, [1, 2, 3])
+    assert_array_equal(evaluations.rows[evaluations.times > 0], [1, 2, 3])
     assert_array_equal(evaluations.clusters, evaluations.rows)
     alone = Replicates.of(pairs, correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
