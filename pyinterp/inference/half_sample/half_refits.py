@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -46,61 +45,55 @@ class HalfRefits:
         Of refits on halves.
     mean_share : float
         r of `mean_share`.
+    growth : float
+        The factor g by which refits of the estimate find more than halves; 1 within noise.
+    reason : str
+        Why halves say too little of the learner; empty if they do not.
+    warning : str
+        That predictions on halves vary more than their size tells; empty if they do not.
     """
 
     estimating: FloatArray
     halves: FloatArray
     mean_share: float = 1.0
+    growth: float = field(default=1.0, init=False)
+    reason: str = field(default="", init=False)
+    warning: str = field(default="", init=False)
 
-    @cached_property
-    def growth(self) -> float:
-        """The factor g by which refits of the estimate find more than halves; 1 within noise."""
-        signal, half, error, _ = self._means
-        if signal <= 0 or signal - half <= BEYOND_NOISE * error:
-            return 1.0
-        return float(np.clip(signal / half, 1.0, LARGEST_GROWTH)) if half > 0 else LARGEST_GROWTH
-
-    @cached_property
-    def reason(self) -> str:
-        """Why halves say too little of the learner; empty if they do not."""
-        signal, half, error, spread = self._means
+    def __post_init__(self) -> None:
+        if min(len(self.estimating), len(self.halves)) < 2:
+            return
+        half, half_spread = (float(self.halves[:, j].mean()) for j in (0, 1))
+        signal, spread = map(float, self.estimating.mean(axis=0))
+        error = float(
+            np.sqrt(
+                self.estimating[:, 0].var(ddof=1) / len(self.estimating)
+                + self.halves[:, 0].var(ddof=1) / len(self.halves)
+            )
+        )
+        growth, reason, warning = 1.0, "", ""
+        if signal > 0 and signal - half > BEYOND_NOISE * error:
+            growth = LARGEST_GROWTH
+            if half > 0:
+                growth = float(np.clip(signal / half, 1.0, LARGEST_GROWTH))
+        constant = float((self.halves[:, 1] == 0).mean())
         if signal > max(LARGEST_GROWTH * half, 0.0) and signal - half > CERTAIN * error:
-            return (
+            reason = (
                 f"trained on half the rows the learner finds {max(half / signal, 0.0):.0%} of what "
                 f"it finds on 63.2% (the covariance of response and prediction), {MORE_ROWS}"
             )
-        constant = float((self.halves[:, 1] == 0).mean())
-        if spread > 0 and constant > LARGEST_IDLE_SHARE:
-            return (
+        elif spread > 0 and constant > LARGEST_IDLE_SHARE:
+            reason = (
                 f"trained on half the rows {constant:.0%} of the refits predict the same for every "
                 f"row, {MORE_ROWS}"
             )
-        return ""
-
-    @cached_property
-    def warning(self) -> str:
-        """Say so where predictions on halves vary more than their size tells; else empty."""
-        spread, half = self._means[3], float(self.halves[:, 1].mean())
-        if spread <= 0 or SIZES * spread >= STABLE * half:
-            return ""
-        return (
-            f"Trained on half the rows, predictions vary {half / spread:.3g} times as much "
-            "as on 63.2%, as they do where features are nearly as many as rows: standard errors "
-            "are too large. Fit on more rows, or use a penalty."
-        )
-
-    @cached_property
-    def _means(self) -> tuple[float, float, float, float]:
-        """Signals at both sizes, the error of their difference, and the spread at the first."""
-        half = float(self.halves[:, 0].mean())
-        if not len(self.estimating):
-            return 0.0, half, 0.0, 0.0
-        error = np.sqrt(
-            self.estimating[:, 0].var(ddof=1) / len(self.estimating)
-            + self.halves[:, 0].var(ddof=1) / len(self.halves)
-        )
-        signal, spread = self.estimating.mean(axis=0)
-        return float(signal), half, float(error), float(spread)
+        if spread > 0 and SIZES * spread < STABLE * half_spread:
+            warning = (
+                f"Trained on half the rows, predictions vary {half_spread / spread:.3g} times as "
+                "much as on 63.2%, as they do where features are nearly as many as rows: standard "
+                "errors are too large. Fit on more rows, or use a penalty."
+            )
+        vars(self).update(growth=growth, reason=reason, warning=warning)
 
 
 def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
