@@ -167,11 +167,6 @@ class Terms:
     facet: str | None = None
     groups: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if len(set(self.names)) < len(self.names):
-            repeated = next(name for name in self.names if self.names.count(name) > 1)
-            raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
-
     @property
     def stubs(self) -> tuple[str, ...]:
         """Names without the group."""
@@ -267,11 +262,6 @@ class Parameter:
     better: Literal["smaller", "larger"] | None = None
     only: Literal["greater"] | None = None
     relations: tuple[str, ...] = ("difference",)
-
-    def __post_init__(self) -> None:
-        check_range("range", self.range)
-        if self.null is not None:
-            check_number("null", self.null, FINITE)
 
     @property
     def has_two_sides(self) -> bool:
@@ -371,10 +361,6 @@ class Words:
     missing: Mapping[str, str] = field(default_factory=dict)
     values: tuple[int, ...] = ()
     as_columns: tuple[tuple[str, str, str], ...] = (("estimate", "", ""),)
-
-    def __post_init__(self) -> None:
-        check_text("title", self.title)
-        check_text("label", self.label)
 
     @property
     def heading(self) -> str:
@@ -512,6 +498,16 @@ class Estimand:
     version: int = 1
 
     def __post_init__(self) -> None:
+        """Raise `OptionError` unless its terms, words and parameter are possible."""
+        names, words, parameter = self.terms.names, self.words, self.parameter
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
+        check_text("title", words.title)
+        check_text("label", words.label)
+        check_range("range", parameter.range)
+        if parameter.null is not None:
+            check_number("null", parameter.null, FINITE)
         if not is_hashable(self.key):
             raise OptionError(
                 "The `key` of an estimand must be hashable, as measurements are kept by it, such "

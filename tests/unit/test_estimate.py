@@ -148,23 +148,20 @@ class TestTheDoorIsGuarded:
             fitted.estimate(own)
 
     @pytest.mark.parametrize(
-        ("make", "options", "sentence"),
+        ("options", "sentence"),
         [
-            (pi.Estimand, {"key": ["a"]}, "must be hashable"),
-            (pi.Words, {"title": ""}, "`title` must be a text"),
-            (pi.Parameter, {"null": "0"}, "`null` must be a number"),
-            (pi.Parameter, {"null": float("nan")}, "`null` must be a number"),
+            ({"key": ["a"]}, "must be hashable"),
+            ({"words": pi.Words(label="a", title="", meaning="A.")}, "`title` must be a text"),
+            ({"parameter": pi.Parameter(null="0")}, "`null` must be a number"),
+            ({"parameter": pi.Parameter(null=float("nan"))}, "`null` must be a number"),
+            ({"parameter": pi.Parameter(range=(1, 0))}, "`range` must be"),
+            ({"terms": pi.Terms.plain(["a", "b", "a"])}, "'a' is repeated"),
         ],
     )
-    def test_an_estimand_is_checked_when_it_is_made(self, make, options, sentence):
+    def test_an_estimand_is_checked_when_it_is_made(self, options, sentence):
         own = self.own(len)
-        (whole,) = (one for one in (own, own.words, own.parameter) if type(one) is make)
         with pytest.raises(OptionError, match=sentence):
-            replace(whole, **options)
-
-    def test_names_of_terms_are_different(self):
-        with pytest.raises(OptionError, match="'a' is repeated"):
-            pi.Terms.plain(["a", "b", "a"])
+            replace(own, **options)
 
 
 def of(rows):
