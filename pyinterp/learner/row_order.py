@@ -28,7 +28,8 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
     predictions : sequence of ndarray
         By refit, of its evaluation rows.
     """
-    if not _mix(refits):
+    sets = ((refit.train_rows, refit.evaluation.rows) for refit in refits)
+    if not any(((train > rows.min()) & (train < rows.max())).any() for train, rows in sets):
         return ""
     if isinstance(sample.index, pd.DatetimeIndex | pd.PeriodIndex):
         sign = "Rows have an index of dates."
@@ -43,15 +44,6 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
         f"{sign} If rows are ordered in time, losses are too small and intervals too narrow: use "
         "`TimeSeriesSplit`, or blocks of rows as `cluster`."
     )
-
-
-def _mix(refits: Sequence[Refit]) -> bool:
-    """Whether a training row of some refit lies between two of its evaluation rows."""
-    for refit in refits:
-        train, rows = refit.train_rows, refit.evaluation.rows
-        if ((train > rows.min()) & (train < rows.max())).any():
-            return True
-    return False
 
 
 def _is_sorted(sample: Sample) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sklearn.frozen import FrozenEstimator
@@ -25,22 +26,14 @@ class FinalStep:
         What it is in, from the outermost to the innermost; empty if it stands alone.
     pipelines : tuple of Pipeline
         The fitted steps before it, without it, one pipeline after the other.
+    before : callable or None
+        From design rows to the model's inputs, through these; None if there are none.
     """
 
     model: Any
     wrappers: tuple[Any, ...]
     pipelines: tuple[Any, ...]
-
-    @property
-    def before(self) -> Callable[[Matrix], Any] | None:
-        """From design rows to the model's inputs; None if these are the same."""
-        return self._transform if self.pipelines else None
-
-    def _transform(self, matrix: Matrix) -> Any:
-        inputs: Any = matrix
-        for pipeline in self.pipelines:
-            inputs = pipeline.transform(inputs)
-        return inputs
+    before: Callable[[Matrix], Any] | None
 
     def names(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the model's inputs; none if a step does not tell."""
@@ -70,9 +63,18 @@ def final_step(fitted: Any) -> FinalStep:
             if len(steps) > 1:
                 pipelines.append(model[:-1])
         else:
-            return FinalStep(model, tuple(wrappers), tuple(pipelines))
+            before = partial(_through, pipelines) if pipelines else None
+            return FinalStep(model, tuple(wrappers), tuple(pipelines), before)
         wrappers.append(model)
         model = inside
+
+
+def _through(pipelines: Sequence[Any], matrix: Matrix) -> Any:
+    """Return what pipelines, one after the other, make of the rows of a design."""
+    inputs: Any = matrix
+    for pipeline in pipelines:
+        inputs = pipeline.transform(inputs)
+    return inputs
 
 
 def innermost(estimator: Any) -> Any:

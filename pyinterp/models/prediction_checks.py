@@ -25,8 +25,8 @@ BATCH, UNITS, SURE = 1e-5, 64, 10
 
 def real_numbers(values: Any) -> FloatArray | None:
     """Return an array of real numbers, masked ones missing; None if the values are not numbers."""
-    if type(values) is np.ndarray and values.dtype == np.float64:
-        return values
+    if type(values) in (np.ndarray, np.float64) and values.dtype == np.float64:
+        return np.asarray(values)
     try:
         array = fill_masks(values)
         return array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -16,7 +15,6 @@ from pyinterp.models.links import first, identity, logistic
 from pyinterp.parallel import go_on, outcomes
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
-from pyinterp.whatif.inputs import Before, Inputs
 from pyinterp.whatif.read_forest import read_forest
 from pyinterp.whatif.walks.bits import GROUP, LEAF, Trees, TreeSplits, add_up, group_bits
 from pyinterp.whatif.walks.cross import (
@@ -52,10 +50,6 @@ class TreesWhatIf(ExactWhatIf):
     model: Forest
 
     read = staticmethod(read_forest)
-
-    def encode(self, before: Before | None) -> Inputs:
-        """Return the rows as the trees compare them."""
-        return replace(super().encode(before), levels=self.model.levels, cast=self.model.cast)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

@@ -227,11 +227,12 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        variables = tuple(names_of(variables, "variables"))
-        check_names(
-            variables, [*map(str, whatif.sample.variables)], kind="variable", argument="variables"
-        )
-        self._whatif, self.sample, self.variables = whatif, whatif.sample, variables
+        is_feature = isinstance(variables, tuple) and len(variables) > 0
+        if not (is_feature and all(name in whatif.design.variables for name in variables)):
+            variables = names_of(variables, "variables")
+            every = [*map(str, whatif.sample.variables)]
+            check_names(variables, every, kind="variable", argument="variables")
+        self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(variables)
 
     @cached_property
     def donors(self) -> Distinct:
@@ -419,7 +420,13 @@ class ExactWhatIf(WhatIf, ABC):
         )
         self.engine = Engine(f"{self.name}, exact")
         self.model = model
-        self.inputs = self.encode(before) if inputs is None else inputs
+        self.inputs = inputs or Inputs(
+            design=self.design,
+            sample=self.sample,
+            before=before,
+            levels=getattr(model, "levels", ()),
+            cast=getattr(model, "cast", None),
+        )
 
     @staticmethod
     @abstractmethod
@@ -465,10 +472,6 @@ class ExactWhatIf(WhatIf, ABC):
 
         None if they must be added up one by one.
         """
-
-    def encode(self, before: Before | None) -> Inputs:
-        """Return the rows as the model is given them, after the earlier steps of a pipeline."""
-        return Inputs(design=self.design, sample=self.sample, before=before)
 
     def take(self, rows: IntArray) -> Self:
         """Return what-if predictions of the same model on some of the rows."""
