@@ -79,6 +79,7 @@ _REAL = (int, float, np.integer, np.floating)
 
 
 def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Return a column of Python objects as texts, booleans or numbers; raise for anything else."""
     kinds = {type(v) for v in column.dropna()}
     if all(issubclass(k, str) for k in kinds):
         return column
@@ -102,6 +103,7 @@ def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    """Return a column of numbers in a type of NumPy; raise `DataError` if one is infinite."""
     plain = column
     if pd.api.types.is_extension_array_dtype(column.dtype):
         whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
@@ -140,6 +142,7 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
 
 
 def _arrow_numbers(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+    """Return numbers of Arrow as whole ones of NumPy if all are, else as doubles with NaN."""
     if dtype.kind in "iu" and not column.isna().any():
         return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
     return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,12 @@ class Swap(NamedTuple):
 class Design(ABC):
     """Map from variables to the matrix or frame that an estimator is given.
 
+    Unless a subclass says otherwise every variable is a column of the same name.
+
+    Parameters
+    ----------
+    variables : sequence of str
+
     Attributes
     ----------
     variables : tuple of str
@@ -61,6 +67,9 @@ class Design(ABC):
     columns: tuple[str, ...]
     discrete: frozenset[str] = frozenset()
     singles: frozenset[str] = frozenset()
+
+    def __init__(self, variables: Sequence[str]) -> None:
+        self.variables = self.columns = tuple(variables)
 
     @property
     def single(self) -> bool:
@@ -85,9 +94,9 @@ class Design(ABC):
             return None
         return tuple(self.driven([name]) for name in self.variables)
 
-    @abstractmethod
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
+        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables on which the columns that change with `names` depend."""
@@ -95,11 +104,16 @@ class Design(ABC):
 
     @abstractmethod
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
-        """Prepare what-if copies of rows in which `names` take values from `donors`."""
+        """Return how the design of pairs of a row and a donor is made, of which none is made yet.
 
-    @abstractmethod
+        Variables `names` are those of the donor, all others those of the row.
+        """
+
     def without(self, names: Sequence[str]) -> Design | None:
         """Return the design without the variables `names`; None if no column is left."""
+        others = copy(self)
+        others.variables = others.columns = tuple(v for v in self.variables if v not in names)
+        return others if others.variables else None
 
     def in_precision(self, name: str, values: FloatArray) -> FloatArray:
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
@@ -113,24 +127,7 @@ class Design(ABC):
         return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
 
 
-class _VariablesDesign(Design):
-    """Variables handed over one by one, as columns of the same names."""
-
-    def __init__(self, variables: Sequence[str]) -> None:
-        self.variables = self.columns = tuple(variables)
-
-    def driven(self, names: Sequence[str]) -> IntArray:
-        """Return the positions of the variables themselves."""
-        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
-
-    def without(self, names: Sequence[str]) -> Self | None:
-        """Return the design of the other variables."""
-        others = copy(self)
-        others.variables = others.columns = tuple(v for v in self.variables if v not in names)
-        return others if others.variables else None
-
-
-class ArrayDesign(_VariablesDesign):
+class ArrayDesign(Design):
     """Numeric variables handed over as the columns of an array.
 
     Parameters
@@ -151,11 +148,12 @@ class ArrayDesign(_VariablesDesign):
         return self._array(frame[list(self.variables)])
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
-        """Overwrite the variables' columns."""
+        """Return how arrays of pairs are made: copies of rows, with the donors' columns `names`."""
         values = self._array(donors[list(names)])
         return _column_swap(self, rows, self.driven(names), values)
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
+        """Return columns in the user's type, or as doubles if that would round them."""
         if self.dtype.kind == "f":
             return np.asarray(frame.to_numpy(dtype=self.dtype))
         values: Any = frame.to_numpy(dtype=np.float64)
@@ -165,7 +163,7 @@ class ArrayDesign(_VariablesDesign):
         return np.asarray(cast if (cast == values).all() else values)
 
 
-class FrameDesign(_VariablesDesign):
+class FrameDesign(Design):
     """Variables handed over as a frame in the user's form: the learner encodes for itself.
 
     Parameters
@@ -190,7 +188,7 @@ class FrameDesign(_VariablesDesign):
         return frame[list(self.variables)]
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
-        """Overwrite the variables' columns."""
+        """Return how frames of pairs are made: copies of rows, with the donors' columns `names`."""
         base = self.plain(rows.variables)
 
         def matrix(rows: IntArray, places: IntArray, index: pd.Index | None = None) -> Matrix:
@@ -278,7 +276,7 @@ class FormulaDesign(Design):
         return np.flatnonzero(driven)
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
-        """Rebuild every column built from `names`."""
+        """Return how designs of pairs are made: every column that is built from `names` anew."""
         terms, driven, others = self._terms_with(names), self.driven(names), self.others(names)
         remedy = f"choose other values of {list_of(names)}, by `step`, `grid` or `sampler`"
         if not others:

@@ -79,6 +79,7 @@ class Form:
         return pd.Series(values, column.index, dtype=object)
 
     def _foreign(self, column: pd.Series[Any], name: str) -> nw.Series[Any]:
+        """Return a column as a series of the user's library, of its type if the values fit."""
         dtype = self.types.get(name)
         if column.dtype.kind in "iufb" and (name in self.missing or not column.isna().any()):
             values: Any = column.to_numpy()

@@ -219,6 +219,7 @@ def fill_masks(values: Any) -> npt.NDArray[Any]:
 
 
 def _of_array(data: Any, what: str) -> pd.DataFrame:
+    """Return an array of numbers, or nested lists, as a frame; one dimension is one column."""
     try:
         array = fill_masks(data if isinstance(data, list | tuple) else np.asanyarray(data))
     except (TypeError, ValueError) as error:

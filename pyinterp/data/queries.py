@@ -61,6 +61,7 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
 
 
 def _refusal(query: str, argument: str, why: str) -> OptionError:
+    """Return the error that says what a query is, and why this is none."""
     return OptionError(
         f"`{argument}` must be a query of columns such as \"age > 50 and sex == 'f'\", not "
         f"{quote(query)}. {why}"
@@ -119,6 +120,7 @@ class _Query:
         raise _not_in_the_grammar(node)
 
     def _column(self, name: str) -> pd.Series[Any]:
+        """Return a column of the frame by its name."""
         if name not in self._columns:
             raise self._columns.unknown_name(name)
         return native(self._frame[name])
@@ -141,6 +143,7 @@ class _Query:
         return float(values)
 
     def _compare(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Any:
+        """Return, by row, whether a comparison with two sides is true."""
         if not isinstance(op, ast.In | ast.NotIn):
             if type(op) not in _COMPARISONS:
                 raise OptionError("Values are compared by `==`, not by `is`.")
@@ -156,6 +159,7 @@ class _Query:
 
 
 def _not_in_the_grammar(node: ast.AST) -> OptionError:
+    """Return the error that says of what queries consist."""
     return OptionError(
         f"`{short(ast.unparse(node))}` is none of columns, numbers, texts, comparisons, `in` "
         "lists, arithmetic, `and`, `or` and `not`; compute a column, or pass a mask."

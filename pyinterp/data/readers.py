@@ -287,7 +287,7 @@ def _need(factor: Factor, variables: pd.DataFrame, scope: Mapping[str, Any]) -> 
 
 
 def _check_factor(factor: Factor, variables: pd.DataFrame) -> None:
-    """Raise if a matrix needed a date as a number, or a level for nearly every row."""
+    """Raise `DataError` if levels of a formula's factor are dates, or nearly as many as rows."""
     name = factor.levels_of
     if name is None:
         return

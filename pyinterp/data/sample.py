@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import joblib
 import numpy as np
@@ -146,7 +146,11 @@ class Sample:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""
-        return {name: value for name, value in vars(self).items() if name != "_numbers"}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_numbers", "_variables")
+        }
 
     def __repr__(self) -> str:
         return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
@@ -170,17 +174,20 @@ class SomeRows(Sample):
     whole : Sample
     at : ndarray of int
         Positions in it, repeats allowed.
+    keep : bool
+        Whether its variables are kept, once they were made.
     """
 
-    def __init__(self, whole: Sample, at: IntArray) -> None:
-        vars(self).update(whole=whole, at=np.asarray(at, dtype=np.int32))
+    def __init__(self, whole: Sample, at: IntArray, *, keep: bool = False) -> None:
+        vars(self).update(whole=whole, at=np.asarray(at, dtype=np.int32), _keep=keep)
 
     whole: Sample
     at: IntArray
+    _keep: bool
 
     def materialize(self) -> Sample:
         """Return the sample, whose columns are made once, when they are asked for."""
-        return RowsAtHand(self.whole, self.at)
+        return SomeRows(self.whole, self.at, keep=True)
 
     def some(self, at: IntArray) -> Sample:
         """Return the rows at these positions of these rows."""
@@ -203,9 +210,13 @@ class SomeRows(Sample):
     @property
     def variables(self) -> pd.DataFrame:
         """The rows' variables."""
-        taken = self.whole.variables.take(self.at)
-        taken.index = pd.RangeIndex(len(taken))
-        return taken
+        taken = vars(self).get("_variables")
+        if taken is None:
+            taken = self.whole.variables.take(self.at)
+            taken.index = pd.RangeIndex(len(taken))
+            if self._keep:
+                vars(self)["_variables"] = taken
+        return cast(pd.DataFrame, taken)
 
     rows = _by_row("rows")
     y = _by_row("y")
@@ -221,15 +232,6 @@ class SomeRows(Sample):
     def __repr__(self) -> str:
         columns = self.whole.variables.shape[1]
         return f"<Sample: {self.nobs} rows, {columns} variables>"
-
-
-class RowsAtHand(SomeRows):
-    """Some rows of a sample whose variables are kept, once they were made."""
-
-    @cached_property
-    def variables(self) -> pd.DataFrame:
-        """The rows' variables."""
-        return super().variables
 
 
 def read_response(
@@ -310,6 +312,7 @@ def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str
 
 
 def _check_varies(distinct: int, value: object, name: str) -> None:
+    """Raise `DataError` if the response has one value, which stands in the sentence."""
     if distinct < 2:
         raise DataError(
             f"The response `{short(name)}` must vary, but it is {short(repr(value))} in every row: "

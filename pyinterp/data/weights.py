@@ -206,6 +206,7 @@ def _numbers(column: pd.Series[Any], what: str, *, missing: bool) -> FloatArray:
 
 
 def _logarithms(exposures: FloatArray) -> FloatArray:
+    """Return logarithms of exposures, NaN if missing; raise unless all are positive."""
     positive = np.isnan(exposures) | (exposures > 0)
     _check_all(positive, exposures, "`exposure` must be positive", "; drop rows without exposure")
     return np.log(exposures)

@@ -83,7 +83,12 @@ class Variance:
     bse_error: FloatArray | None = None
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return the heading of P in tables."""
+        """Return the heading of p-values in tables, such as "P>|t|".
+
+        It is "P" where a one-sided p-value is no tail of t, as of squares.
+        """
+        if self.varies_as_square and alternative != "two-sided":
+            return "P"
         t = symbol(self.df)
         return {"two-sided": f"P>|{t}|", "greater": f"P>{t}", "less": f"P<{t}"}[alternative]
 

@@ -57,6 +57,7 @@ class TermReader:
         return text
 
     def _sum(self) -> Products:
+        """Read terms that are joined by `+` and `-`, until something else comes."""
         products: Products = {}
         sign, first = self._take("+", "-") or "+", True
         while sign:
@@ -109,6 +110,7 @@ class TermReader:
         return left
 
     def _cross(self, left: Products, right: Products) -> Products:
+        """Return the products of every term on the left with every term on the right."""
         if len(left) * len(right) > MOST_PAIRS:
             self._refuse(
                 f"it would multiply {len(left):,} by {len(right):,} terms, and at most "
@@ -139,6 +141,7 @@ class TermReader:
         return products
 
     def _term(self) -> Products:
+        """Read one factor, the columns that `.` stands for, or what stands in brackets."""
         token = self._token
         if token.kind == "name":
             end = atom_end(self._tokens, self._at)
@@ -159,6 +162,7 @@ class TermReader:
         raise self._unreadable()
 
     def _bracket(self) -> Products:
+        """Read the sum inside of brackets, the first of which was read."""
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"brackets may be {DEEPEST} deep")
@@ -171,6 +175,7 @@ class TermReader:
         return products
 
     def _unreadable(self) -> FormulaError:
+        """Return the error that says why the formula can't go on with the next token."""
         stray = self._token.text
         refuse(stray, self._code, AMONG_TERMS)
         texts = [token.text for token in self._tokens]

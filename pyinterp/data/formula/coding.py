@@ -71,6 +71,7 @@ class Environment(dict[str, Any]):
 
 
 def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Environment:
+    """Return the environment that `__reduce__` took apart, its modules imported again."""
     return Environment(
         others, **{name: importlib.import_module(of) for name, of in modules.items()}
     )
@@ -294,12 +295,14 @@ def learn(
 
 
 def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
+    """Return the matrix, shape (n, columns), that patsy makes of rows by what it has learned."""
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
     return np.asarray(matrix, dtype=np.float64)
 
 
 def _cannot_encode(error: Exception) -> DesignError:
+    """Return the error that says why rows have no design."""
     return DesignError(
         "Some rows can't be encoded with the levels and knots that the design has learned: "
         f"{reason_of(error)}"

@@ -42,6 +42,7 @@ class Columns:
 
     @cached_property
     def _by_normal_form(self) -> dict[str, list[str]]:
+        """The columns by the name that Python reads in their place."""
         columns: dict[str, list[str]] = {}
         for name in self.names:
             columns.setdefault(unicodedata.normalize("NFKC", name), []).append(name)

@@ -143,6 +143,7 @@ class FactorReader:
                 self._check_function(root.id, call)
 
     def _check_value(self, name: str, code: str, *, called_with: bool) -> None:
+        """Raise `FormulaError` unless a name that is no column is a value of the caller's code."""
         if not called_with or not self._is_in_reach(name):
             _check_not_of_r(name, code, called=False)
             raise self.columns.unknown_name(name)
@@ -244,6 +245,7 @@ class _Doubles(ast.NodeTransformer):
     """Turns operands of arithmetic and arguments of NumPy's functions into double numbers."""
 
     def visit(self, node: ast.AST) -> ast.AST:
+        """Return the node with doubles in place of its operands, or of a ufunc's arguments."""
         self.generic_visit(node)
         if isinstance(node, ast.BinOp):
             node.left, node.right = _double(node.left), _double(node.right)
@@ -255,6 +257,7 @@ class _Doubles(ast.NodeTransformer):
 
 
 def _double(node: ast.expr) -> ast.expr:
+    """Return the code that makes a column or the result of a call a double; constants stay."""
     if not isinstance(node, ast.Name | ast.Call | ast.Compare | ast.Attribute):
         return node
     return ast.Call(ast.Name(DOUBLE, ast.Load()), [node], [])

@@ -71,6 +71,7 @@ def atom_end(tokens: Sequence[Token], start: int) -> int:
 
 
 def _bracket_error(code: str) -> FormulaError:
+    """Return the error that says that brackets or quotes do not match."""
     return FormulaError(
         f"Can't read `{short(code)}` as formula code: its brackets or quotes do not match."
     )

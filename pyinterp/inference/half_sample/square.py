@@ -148,10 +148,6 @@ class SquareVariance(Variance):
         other = estimate <= null if alternative == "greater" else estimate >= null
         return np.where(other & ~np.isnan(p), 1.0, p)
 
-    def p_heading(self, alternative: Alternative) -> str:
-        """Return the heading of P in tables."""
-        return super().p_heading("two-sided") if alternative == "two-sided" else "P"
-
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
         return super()._joint(bse, "two-sided")
 
