@@ -389,7 +389,7 @@ class Words:
 
 
 def only_component(measurement: Measurement) -> Estimate:
-    """Return the estimate of a measurement that is already one.
+    """Return the only estimate of a measurement, which has one component.
 
     Examples
     --------

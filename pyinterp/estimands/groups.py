@@ -101,6 +101,7 @@ def _name(term: str, level: str) -> str:
 
 
 def _terms(terms: Terms, groups: RowGroups) -> Terms:
+    """Return the terms of every group, one group after the other, with a column for the group."""
     count, levels = len(terms.names), groups.levels
     column = groups.name
     if column in terms.layout or column in ("term", "estimate"):

@@ -201,7 +201,7 @@ def _pair(one: Residuals, k: int) -> tuple[FloatArray, FloatArray, float]:
 
 
 def joint_coefficients(one: Residuals) -> Estimate:
-    """Return slopes, of a category for all levels but the first at once: to test that all are 0."""
+    """Return the slope of a number, or those of all levels but the first, to test them jointly."""
     if not one.feature.levels:
         return coefficients_of(one)
     enough = one.x[:, 1:].sum(axis=0) >= LEAST_ROWS
@@ -770,6 +770,7 @@ def _pool(
     weights: FloatArray | None,
     at: IntArray,
 ) -> Estimate:
+    """Return one estimate per feature of residuals pooled over refits, by `each`."""
     weights = np.ones(len(at)) if weights is None else weights
     every = _residuals(rows.rows, features, count, weights, at)
     return Estimate.stack([each(one) for one in every])
@@ -781,6 +782,7 @@ def _relevance(one: Residuals) -> Estimate:
 
 
 def _overlap(one: Residuals) -> Estimate:
+    """Return R²_j: how much the other variables tell of a feature; of levels the largest."""
     if one.feature.levels:
         return _number(
             max((_pair(one, k)[2] for k in range(1, len(one.feature.levels))), default=1.0), one

@@ -123,6 +123,7 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
+    """Return the mean loss and, if the loss states one, that of the best constant prediction."""
     losses = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     measured = {"loss": Estimate.of_rows(losses, case.weights)}
     constant = best_constant(case, loss)
@@ -200,6 +201,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
 
 
 def _measure_metric(case: ModelOnRows, *, metric: Metric) -> Measurement:
+    """Return a metric of all rows; contributions are it plus each row's influence on it."""
     value, influence = evaluate(metric, case.y, case.of_kind(metric.needs).factual, case.weights)
     rows = (value + influence)[:, None]
     return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}
@@ -275,6 +277,7 @@ def mean_over_rows(
 def _measure_mean(
     case: ModelOnRows, *, function: Callable[[FloatArray, FloatArray], Any], count: int
 ) -> Measurement:
+    """Return the mean over rows of the q values of a user's function, which are checked."""
     y, prediction = case.y, case.whatif.factual
     try:
         values = real_numbers(function(y, prediction))

@@ -7,7 +7,7 @@ In come `Replicates`, the estimates of every refit with sums of rows' contributi
 Module            What is in it
 ================  =============================================================================
 `evaluations`     Which rows evaluate which refit, arranged by the resampling plan
-`sums`            The values of every refit, and sums over refits of rows' contributions
+`refit_sums`      The values of every refit, and sums over refits of rows' contributions
 `replicates`      Both, as variances need them; groups of rows side by side
 `variance`        What a variance is: a covariance, its reference distribution, its words
 `cov_types`       `register_variance`, the names of variances, the default, and the options
@@ -47,7 +47,7 @@ from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.half_sample.variance import half_sample  # likewise
 from pyinterp.inference.intervals import Alternative
+from pyinterp.inference.refit_sums import Fold, RefitSums
 from pyinterp.inference.replicates import RefitEstimate, Replicates, combine, side_by_side
-from pyinterp.inference.sums import Fold, RefitSums
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance

@@ -313,7 +313,7 @@ def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) ->
     value, term = float(hypotheses.target[row] / one[1]), hypotheses.terms[one[0]]
     # Squares without a null value, such as mean squares: noise keeps estimates away from the end.
     away = inference.variance.varies_as_square and np.isnan(inference.null).all()
-    ends = (inference.rescales or away) and value in (low, high)
+    ends = (inference.on_log_scale or away) and value in (low, high)
     if low <= value <= high and not ends:
         return
     where = f"between {low:g} and {high:g}"

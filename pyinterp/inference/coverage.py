@@ -102,6 +102,7 @@ def coverage_of(
 
 
 def _sentence(rows: Sequence[Coverage], n: int) -> str:
+    """Return the footnote on simulated coverage that rows of the table tell together."""
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
     learners = " and ".join(", ".join(sorted({r.learners for r in rows})).rsplit(", ", 1))
     sizes = f"{low:,}" + f" to {high:,}" * (low < high) + f"; here {n:,}" * (not low <= n <= high)

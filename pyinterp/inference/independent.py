@@ -10,8 +10,8 @@ from scipy.linalg import block_diag
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.evaluations import Evaluations
+from pyinterp.inference.refit_sums import RefitSums
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.sums import RefitSums
 from pyinterp.inference.variance import Variance
 
 Places = Sequence[tuple[int, int]]

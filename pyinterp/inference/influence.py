@@ -144,7 +144,7 @@ def influence(replicates: Replicates) -> Variance:
 
 def _by_leverage(estimate: Estimate, units: RowUnits) -> tuple[FloatArray, float]:
     """Return the covariance, of clusters by their leverages, and degrees of freedom."""
-    sums, below, df = units.sums(estimate.rows) / len(estimate.rows), estimate.below, units.df
+    sums, below, df = units.totals(estimate.rows) / len(estimate.rows), estimate.below, units.df
     if units.of_row is None or below is None:
         sums = sums * np.sqrt(units.factor)
     else:

@@ -10,8 +10,8 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.inference.cov_types import register_variance
+from pyinterp.inference.refit_sums import contributions
 from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.sums import contributions
 from pyinterp.inference.variance import Variance
 
 
@@ -33,8 +33,8 @@ class RowUnits(NamedTuple):
     factor: float
     df: float
 
-    def sums(self, values: FloatArray) -> FloatArray:
-        """Return the sums over the rows of every unit of values less their mean."""
+    def totals(self, values: FloatArray) -> FloatArray:
+        """Return values less their mean, shape (n, q), added up by unit, shape (units, q)."""
         centered: FloatArray = values - values.mean(axis=0)
         if self.of_row is None:
             return centered
@@ -122,7 +122,7 @@ def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance,
     name = "ustat" if as_donors and donates else "rows"
     values = contributions(estimate) if as_donors else estimate.rows
     units = units_of(len(values), cluster, weights)
-    parts = units.sums(values) * np.sqrt(units.factor) / len(values)
+    parts = units.totals(values) * np.sqrt(units.factor) / len(values)
     of, kind = ("", "rows") if cluster is None else (" of new clusters", "clusters")
     note = f"No standard errors and intervals: they need at least 2 {kind}; there is 1."
     if units.number > 1:

@@ -160,6 +160,7 @@ class Fold:
             self._add_effects(refit, estimate)
 
     def _add_effects(self, refit: int, estimate: Estimate) -> None:
+        """Add a refit's deviations: with donors, without, and of the loss that divides."""
         if estimate.donors is not None and "alone" not in self._sums and "effects" in self._sums:
             self._sums["alone"] = self._sums["effects"].copy()  # so far no rows donated
         if estimate.donors is not None or "alone" in self._sums:
@@ -177,6 +178,7 @@ class Fold:
             self._add("below", refit, below - self._losses[-1])
 
     def _add(self, name: str, refit: int, values: FloatArray) -> None:
+        """Add values, one row per evaluation row of a refit, to the sums of this name."""
         at = self._evaluations.at[refit]
         if name not in self._sums:
             self._sums[name] = np.zeros((len(self._evaluations.rows), values.shape[1]))
@@ -187,8 +189,8 @@ class Fold:
         else:  # rows are repeated
             np.add.at(self._sums[name], at, values)
 
-    def sums(self, **facts: Any) -> RefitSums:
-        """Return what was added, with other facts: names and the engine."""
+    def result(self, **facts: Any) -> RefitSums:
+        """Return the values of all refits and the sums, with other facts: names and the engine."""
         sums: dict[str, Any] = dict(self._sums)
         if self._is_single:  # which its rows tell
             sums = {name: part for name, part in sums.items() if name in ("shares", "below")}

@@ -14,7 +14,7 @@ from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.half_refits import HalfRefits
-from pyinterp.inference.sums import ROUNDING, Fold, RefitSums, contributions
+from pyinterp.inference.refit_sums import ROUNDING, Fold, RefitSums, contributions
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -105,11 +105,11 @@ class Replicates:
         fold = Fold(evaluations)
         for k, one in enumerate(refits):
             fold.add(k, one.estimate)
-        return cls(evaluations=evaluations, sums=fold.sums(), **others)
+        return cls(evaluations=evaluations, sums=fold.result(), **others)
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
-        """The replicates of every group; these alone without groups."""
+        """Replicates whose refits evaluate the same rows: one for each group of rows, or itself."""
         return self.groups or (self,)
 
     @property
@@ -230,6 +230,7 @@ class Replicates:
         return np.fmax(skewness, below)
 
     def _skewness(self, effects: FloatArray, values: FloatArray) -> FloatArray:
+        """Return `_skewness` by term: of effects, (n, q), beside the values, (m, q)."""
         seen, sizes = self.evaluations.times > 0, np.abs(values).max(axis=0)
         terms = zip(effects.T, np.broadcast_to(sizes, effects.shape[1]), strict=True)
         return np.array([_skewness(term[seen], size) for term, size in terms])

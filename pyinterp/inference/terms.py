@@ -114,8 +114,8 @@ class TermInference:
     _limits: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
-    def rescales(self) -> bool:
-        """Whether intervals and tests are on another scale than the estimates."""
+    def on_log_scale(self) -> bool:
+        """Whether intervals and tests are of logarithms or logits, so that limits stay in range."""
         return self.symmetric and bool(self.scale.name) and self.variance.rescales
 
     @cached_property
@@ -126,7 +126,7 @@ class TermInference:
     @cached_property
     def _on_scale(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Estimates, standard errors and null values on the scale of the intervals."""
-        if not self.rescales:
+        if not self.on_log_scale:
             return self.estimate, self.bse, self._nulls
         inside, scale = self._inside, self.scale
         slope = np.where(inside, scale.slope(self.estimate), 1.0)
@@ -173,7 +173,7 @@ class TermInference:
             limits = self.variance.joint_interval(estimate, bse, alpha, self.alternative)
         else:
             limits = self.variance.interval(estimate, bse, self.level(alpha), self.alternative)
-        if self.rescales:
+        if self.on_log_scale:
             limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
         self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
@@ -218,6 +218,7 @@ class TermInference:
         return self._note(f"the {self.count} terms of each measure, not over all measures")
 
     def _note(self, terms: str) -> str:
+        """Return how p-values and intervals allow for several terms, named in `terms`."""
         both = "Intervals are" if np.isnan(self._nulls).all() else "P and intervals are"
         if self.simultaneous:
             return f"{both} simultaneous (sup-t): they hold for {terms}."

@@ -66,7 +66,7 @@ class Models(Protocol):
         """Return the errors of coefficients of one model; None if it states none."""
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
-        """Return what is described by the predictions of every refit's rows."""
+        """Return what `describe` makes of predictions: by refit, of its evaluation rows."""
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""
@@ -137,7 +137,7 @@ def add_up(
             names[j] += [answer.names] if answer.names else []
         every.clear()  # of a million rows they are large
     return [
-        fold.sums(engine=Engine.of_all(used), names=tuple(called))
+        fold.result(engine=Engine.of_all(used), names=tuple(called))
         for fold, used, called in zip(folds, engines, names, strict=True)
     ]
 

@@ -214,7 +214,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     if variance.varies_as_square and (results.bse > 0).any():
         tested = results.null is not None
         shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
-    elif results.inference.rescales:
+    elif results.inference.on_log_scale:
         shape = f"{they} are symmetric on the {results.inference.scale.name} scale."
     if alone:
         notes = [Footnote(f"{variance.note} {shape}".strip())]

@@ -65,7 +65,7 @@ class Knockoff(Sampler):
             raise OptionError(f'Gaussian knockoffs need {fault}; use `sampler="conditional"`.')
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
-        """Estimate means and covariances.
+        """Return the normal distribution of knockoffs given the rows, by means and covariances.
 
         Examples
         --------
@@ -77,7 +77,16 @@ class Knockoff(Sampler):
 
 
 class _KnockoffDistribution(ConditionalDistribution):
+    r"""Normal knockoffs of q variables x, given these and the p others.
+
+    With :math:`\Sigma` the covariance of all q + p standardized variables, knockoffs have the mean
+    :math:`x - (x, z) \Sigma^{-1} S` and the covariance :math:`2 S - S \Sigma^{-1} S`. S is s at the
+    q variables and 0 else, and s, at most 1, is twice the smallest eigenvalue of :math:`\Sigma`
+    (Candès et al. 2018, equicorrelated).
+    """
+
     def __init__(self, data: LearningRows) -> None:
+        # Learned from the training rows, if they are known, and applied to all rows.
         self.size = np.inf
         self._names = list(data.target.columns)
         q, given = len(self._names), (data.target, data.others)
@@ -114,7 +123,7 @@ class _KnockoffDistribution(ConditionalDistribution):
 
 
 def _fault(target: Target, sample: pd.DataFrame) -> str:
-    """Return what the feature or another variable lacks, in words."""
+    """Return what Gaussian knockoffs need and the data lack, in words; "" if they lack nothing."""
     for name, column in sample.items():
         if column.isna().any():
             return f'all variables in every row (`missing="drop"`), but `{name}` is missing in some'
@@ -135,6 +144,7 @@ def _fault(target: Target, sample: pd.DataFrame) -> str:
 
 
 def _join(target: pd.DataFrame, others: FloatArray) -> FloatArray:
+    """Return variables and their others side by side as numbers, shape (n, q + p)."""
     return np.column_stack([target.to_numpy(dtype=np.float64), others])
 
 

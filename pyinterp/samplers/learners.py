@@ -213,6 +213,7 @@ def _on_one_scale(model: Any, X: FloatArray, y: Any, weights: Any) -> Pipeline:
 
 
 def _trees(X: FloatArray, y: Any, seed: int | None, weights: Any) -> HistGradientBoostingRegressor:
+    """Return boosted trees, which stop where a fifth of the rows gains no more."""
     trees = HistGradientBoostingRegressor(
         max_iter=100,
         early_stopping=True,

@@ -22,6 +22,7 @@ class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Columns are standardized, missing values are means; numbers have more than 2 values."""
 
     def _learn(self, X: FloatArray, shares: FloatArray) -> FloatArray:
+        """Learn centers, scales and knots, at shares; return standardized columns, (n, p)."""
         self.center_, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         rounding = len(X) * np.finfo(np.float64).eps * np.abs(self.center_)
         self.scale_ = np.where(scale > rounding, scale, 1.0)
@@ -144,8 +145,11 @@ def _term(tables: Sequence[FloatArray], k: int) -> FloatArray:
     return np.asarray(table[:, a[k]] * table[:, b[k]])
 
 
-def _sums(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
-    """Return sums over rows of all terms times values."""
+def _products_with(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_i D_{ij} v_i` for every term D, shape (terms,), without making terms.
+
+    `tables` are those of `Stepwise`, `values` has shape (n,).
+    """
     bins, singles, *others = tables
     by_bin = [np.bincount(column, values, 1 + len(HUNDREDTHS)) for column in bins.T]
     steps = [sums[:0:-1].cumsum()[::-1] for sums in by_bin]
@@ -157,17 +161,19 @@ def _select(tables: Sequence[FloatArray], y: FloatArray, weights: FloatArray) ->
     """Return the places of terms in the order in which they are selected."""
     bins, *others = tables
     squares, found = [bins, *map(np.square, others)], list[int]()
-    raw = _sums(squares, weights)
+    raw = _products_with(squares, weights)
     one = np.full(len(y), weights.sum() ** -0.5)
     basis, r = [one], y - one * (one @ (weights * y))
-    left = raw - np.square(_sums(tables, weights * one))
+    left = raw - np.square(_products_with(tables, weights * one))
     varies = left > np.sqrt(np.finfo(np.float64).eps) * raw
     least, bound = SAME * left, norm.isf(LEVEL / 2 / max(varies.sum(), 1))
     while len(found) < MOST_TERMS and varies.any():
         error = np.square(weights * r)
-        s2 = np.maximum(error.sum() / weights.sum(), _sums(squares, error) / np.maximum(raw, 1e-99))
+        s2 = np.maximum(
+            error.sum() / weights.sum(), _products_with(squares, error) / np.maximum(raw, 1e-99)
+        )
         size = np.where(varies & (left > least), left, np.inf)
-        t = np.abs(_sums(tables, weights * r)) / np.sqrt(size * np.maximum(s2, 1e-99))
+        t = np.abs(_products_with(tables, weights * r)) / np.sqrt(size * np.maximum(s2, 1e-99))
         if t.max() <= bound:
             break
         found.append(int(t.argmax()))
@@ -176,5 +182,5 @@ def _select(tables: Sequence[FloatArray], y: FloatArray, weights: FloatArray) ->
             q = q - each * (each @ (weights * q))
         q = q / np.sqrt(q @ (weights * q))
         basis.append(q)
-        left, r = left - np.square(_sums(tables, weights * q)), r - q * (q @ (weights * r))
+        left, r = left - np.square(_products_with(tables, weights * q)), r - q * (q @ (weights * r))
     return found

@@ -153,6 +153,7 @@ class _ResidualDistribution(ConditionalDistribution):
             yield self._draws(rows, donors[rows])
 
     def _draws(self, rows: IntArray, donors: IntArray) -> Draws:
+        """Return draws for rows: their means plus the residuals of donors, shape (rows, draws)."""
         values = np.clip(self._center[rows, None, :] + self._residuals[donors], *self._range)
         frame = pd.DataFrame(values.reshape(-1, values.shape[2]), columns=self._columns)
         return Draws(rows, frame, np.arange(donors.size).reshape(donors.shape), donors=donors)

@@ -234,6 +234,7 @@ class LearningRows:
         return self._target(self.covariates.evaluation)
 
     def _target(self, sample: Sample) -> pd.DataFrame:
+        """Return what is learned, as a frame: the variables of a sample, or its response."""
         if self.of_response:
             return pd.DataFrame(_response(sample))
         return sample.variables[list(self.variables)]
@@ -265,7 +266,7 @@ class LearningRows:
 
     @cached_property
     def training(self) -> tuple[pd.DataFrame, FloatArray, FloatArray | None] | None:
-        """All three for the distinct training rows; None if training rows are not known."""
+        """Targets, others and weights of distinct training rows; None if these are not known."""
         rows, train = self.covariates, self.covariates.train
         if train is None:
             return None

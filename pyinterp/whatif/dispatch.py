@@ -114,7 +114,7 @@ def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
     if isinstance(whatif, TreesWhatIf | LinearWhatIf):
         others = _whatif_rows(whatif)
         labels = predictor(design.encode(pd.concat([sample.variables, others], ignore_index=True)))
-        probabilities, _ = whatif.compute(whatif.inputs.of(others))
+        probabilities, _ = whatif.predictions_with_rounding(whatif.inputs.of(others))
         ordered = whatif.predictor.in_order(probabilities)
         if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
             return whatif
@@ -153,7 +153,9 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
     try:
-        computed, rounding = exact.compute(exact.inputs.of(frame) if whatif is None else whatif)
+        computed, rounding = exact.predictions_with_rounding(
+            exact.inputs.of(frame) if whatif is None else whatif
+        )
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))

@@ -98,7 +98,7 @@ class KernelModel:
     coefficients: FloatArray
     intercept: float
 
-    def sums(
+    def kernel_sums(
         self, rows: FloatArray, columns: IntArray, values: FloatArray, of: Of = np.asarray
     ) -> FloatArray:
         """Return sums of rows with every donor's values in some columns, shape (n, donors).
@@ -107,7 +107,7 @@ class KernelModel:
         """
         if len(values) > MOST_TABLE_ROWS:
             parts = np.array_split(values, -(-len(values) // MOST_TABLE_ROWS))
-            return np.concatenate([self.sums(rows, columns, p, of) for p in parts], axis=-1)
+            return np.concatenate([self.kernel_sums(rows, columns, p, of) for p in parts], axis=-1)
         kept = np.setdiff1d(np.arange(rows.shape[1]), columns)
         sums = np.full((len(rows), len(values)), of(self.intercept))
         for term in self.terms:
@@ -224,7 +224,7 @@ class KernelWhatIf(ExactWhatIf):
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""
         found = self.model.nodes(columns, values)
-        sums = self.model.sums(rows, columns, values if found is None else found[0])
+        sums = self.model.kernel_sums(rows, columns, values if found is None else found[0])
         if found is not None:
             sums = np.tensordot(sums, found[1], (1, 1))
         return sums
@@ -250,10 +250,10 @@ class KernelWhatIf(ExactWhatIf):
             return None
         nodes, weights = found
         # Weights of nodes add up to 1, so errors at nodes add up to errors at donors.
-        errors = y[:, None] - self.model.sums(self.inputs.rows, columns, nodes)
+        errors = y[:, None] - self.model.kernel_sums(self.inputs.rows, columns, nodes)
         return _squares(errors, weights, counts), _squares(weights, errors, np.ones(len(y)))
 
-    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Every term of a sum has an error of few rounding units. Partial sums of terms of both signs
@@ -261,8 +261,8 @@ class KernelWhatIf(ExactWhatIf):
         """
         rows, model = np.concatenate([self.inputs.rows, whatif]), self.model
         with np.errstate(all="ignore"):  # what overflows is refused
-            sums = model.sums(rows, NO_COLUMNS, NO_VALUES)
-            size = model.sums(rows, NO_COLUMNS, NO_VALUES, np.abs)
+            sums = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES)
+            size = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES, np.abs)
             return sums[:, 0], shift(first, sums, UNITS * np.finfo(np.float64).eps * size)
 
 

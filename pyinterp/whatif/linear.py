@@ -145,7 +145,7 @@ class LinearWhatIf(ExactWhatIf):
             losses, len(y), place, counts, outputs=kept.shape[1], reach=float(np.ptp([*half, 0.0]))
         )
 
-    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Sums of p terms in two orders differ, with high probability, by the root of p times the

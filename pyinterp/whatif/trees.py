@@ -60,7 +60,7 @@ class TreesWhatIf(ExactWhatIf):
         predictions = self.model.finish(np.asarray(sums.T * self.trees.unit))
         return predictions.reshape(len(rows), len(values), *predictions.shape[1:])
 
-    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Rounding is 0: leaf values are whole multiples of a small unit, which add up exactly.

@@ -261,6 +261,9 @@ class FeatureWhatIf:
     def cross(self, donors: pd.DataFrame | None = None) -> Blocks:
         """Predict every row with the variables of every donor, in blocks of rows.
 
+        Yields the positions of b rows, shape (b,), and their predictions, shape (b, donors) or
+        (b, donors, classes).
+
         Examples
         --------
         >>> for rows, predictions in feature.cross(pd.DataFrame({"bmi": [20.0, 30.0]})):
@@ -457,8 +460,17 @@ class ExactWhatIf(WhatIf, ABC):
         """
 
     @abstractmethod
-    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the engine's predictions of its rows, then of what-if rows, and their rounding."""
+    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the engine's predictions, to be compared with the model's, and their rounding.
+
+        Both are of the sample's rows, then of what-if rows, shape (n + m,) or (n + m, classes). The
+        second is how far rounding of sums may move a prediction.
+
+        Parameters
+        ----------
+        whatif : ndarray of shape (m, p)
+            Other rows, as the model is given them.
+        """
 
     @abstractmethod
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
@@ -593,7 +605,7 @@ class ExactFeature(FeatureWhatIf):
         return self._whatif.most_draws(*self._of_donors)
 
     def cross(self, donors: pd.DataFrame | None = None) -> Blocks:
-        """Predict every row with the variables of every donor, in blocks of rows."""
+        """Yield rows and their predictions with every donor's variables, exactly if they can be."""
         replaced = self._values(donors)
         if replaced is None:
             yield from super().cross(donors)

@@ -93,7 +93,7 @@ def test_an_interval_excludes_what_the_test_rejects(
         assert (p < alpha) == (null < low or null > high)
     if x != null:
         scale, slope = test.scale, test.scale.slope(np.array([x]))[0]
-        if np.isfinite(slope) and test.rescales:
+        if np.isfinite(slope) and test.on_log_scale:
             away = scale.of(np.array([x])) - scale.of(np.array([null]))
             assert test.statistic[0] == pytest.approx(away[0] / (spread * slope), rel=1e-9)
         else:

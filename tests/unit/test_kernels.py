@@ -153,16 +153,19 @@ class TestNodes:
         assert found is not None
         nodes, weights = found
         assert len(nodes) <= 60
-        at_nodes, expected = model.sums(rows, ONE, nodes), model.sums(rows, ONE, values)
+        at_nodes, expected = (
+            model.kernel_sums(rows, ONE, nodes),
+            model.kernel_sums(rows, ONE, values),
+        )
         bound = 1e-12 * expected.std()
         assert_allclose(at_nodes @ weights.T, expected, rtol=0, atol=bound)
 
     def test_blocks_of_donors(self, monkeypatch):
         model, rows = self.model("process, sums"), make_data()[0].to_numpy()
         columns = np.array([0, 4])
-        whole = model.sums(rows, columns, rows[:, columns])
+        whole = model.kernel_sums(rows, columns, rows[:, columns])
         monkeypatch.setattr(engine, "MOST_TABLE_ROWS", 9)
-        parts = model.sums(rows, columns, rows[:, columns])
+        parts = model.kernel_sums(rows, columns, rows[:, columns])
         assert_allclose(parts, whole, rtol=0, atol=1e-13)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, combine
 from pyinterp.inference.half_sample.variance import half_sample_t
-from pyinterp.inference.sums import contributions
+from pyinterp.inference.refit_sums import contributions
 from pyinterp.resampling import Group
 
 

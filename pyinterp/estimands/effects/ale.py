@@ -138,7 +138,7 @@ def accumulated_local_effects(
 
 
 def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list[Any]:
-    """Return the edges of intervals, or levels in the order in which they are accumulated."""
+    """Return the values between which an ALE adds up steps: edges of intervals, or levels."""
     number = POINTS[1] if points is None else points
     check_count("points", number, 2)
     (grid,) = grids_of((name,), grid).values()
@@ -178,6 +178,7 @@ def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
 def _measure(
     case: ModelOnRows, *, values: list[Any], levels: bool, frame: pd.DataFrame, outputs: Outputs
 ) -> Measurement:
+    """Return the ALE of a variable: mean steps between its values, accumulated and centered."""
     (name,) = frame.columns
     place = _places(case.evaluation.variables[name], values, levels=levels)
     inside = np.flatnonzero(place >= 0)

@@ -184,6 +184,7 @@ def partial_dependence(
 
 
 def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Average) -> Estimand:
+    """Return the estimand of mean predictions at points, or of the prediction of a typical row."""
     data = problem.sample.variables
     donors = at.frame(data)
     if outputs.scale == "rate":  # exposures of 1, whose logarithm is 0
@@ -315,6 +316,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind) -> Estimand:
 def _measure(
     case: ModelOnRows, *, donors: pd.DataFrame, outputs: Outputs, average: Average
 ) -> Measurement:
+    """Return the mean over rows of predictions at every point, shape (points x outputs,)."""
     n = case.evaluation.nobs
     if average == "exemplar":
         # One row of medians and most frequent levels, at all points.
@@ -333,6 +335,7 @@ def _measure(
 def _measure_losses(
     case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, of_response: bool
 ) -> Measurement:
+    """Return the mean over rows of the loss at every point, shape (points,)."""
     n = case.evaluation.nobs
     y, curves = case.y if of_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.of_kind(loss.needs).of(list(donors.columns)).cross(donors):

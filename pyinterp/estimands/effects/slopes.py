@@ -152,6 +152,7 @@ def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _term_names(name: str, levels: pd.DataFrame | None) -> list[str]:
+    """Return the names of a variable's terms: itself, or every level less the first one."""
     if levels is None:
         return [name]
     first, *rest = map(number_text, levels[name])
@@ -190,7 +191,11 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
 
 
 def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
-    """Whether most predictions change over a wide interval, but not over a narrow one."""
+    """Whether the model predicts steps: most of what changes over `wide` is flat over `width`.
+
+    Some rows are predicted with a variable at the ends of two intervals around its value, one as
+    wide as a standard deviation, the other as the difference by which slopes would be computed.
+    """
     known = np.flatnonzero(problem.sample.variables[name].notna())
     probes = known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]
     rows, design = problem.sample.some(probes).materialize(), problem.design
@@ -203,6 +208,7 @@ def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: 
         found = outputs.values(problem.predictor(swap.matrix(every % len(x), every)))
     except FileError:  # no models are kept: this was looked at when they were measured
         return False
+    # By output, interval, end and row.
     low, high = np.moveaxis(found.reshape(len(found), 2, 2, len(x)), 2, 0)
     far, near = np.abs(high - low).max(axis=0)
     still = near[far > 0] == 0
@@ -217,6 +223,7 @@ def _measure_effects(
     levels: dict[str, pd.DataFrame],
     outputs: Outputs,
 ) -> Measurement:
+    """Return the means over rows of slopes and of contrasts of levels, side by side as named."""
     parts = [
         _contrasts(case, levels[name], outputs)
         if name in levels
@@ -227,7 +234,10 @@ def _measure_effects(
 
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
-    """Return every row's slope at its value, shape (n, outputs)."""
+    """Return every row's slope, shape (n, outputs), by differences over `width` around its value.
+
+    What does not depend on coefficients is made once: the delta method moves these many times.
+    """
     whatif, n = case.whatif, case.evaluation.nobs
 
     def both_ends() -> tuple[pd.DataFrame, FloatArray]:

@@ -313,6 +313,7 @@ def classes_of(terms: Terms) -> list[Any]:
 def _read(
     measurement: Measurement, *, curves: Mapping[str, Estimand], cells: Sequence[Cells]
 ) -> Estimate:
+    """Return the spread of every feature's mean curve, by the delta method."""
     curve = _read_curves(measurement, curves=curves)
     spreads = np.zeros(len(cells))
     jacobian = np.zeros((len(cells), len(curve.value)))
@@ -324,6 +325,7 @@ def _read(
 def _read_rows(
     measurement: Measurement, *, curves: Mapping[str, Estimand], cells: Sequence[Cells]
 ) -> Estimate:
+    """Return the mean over rows of the spread of every row's own curve, by feature."""
     rows = _read_curves(measurement, curves=curves).rows
     spreads = [
         np.where(_varies(rows[:, at]), _spreads(rows[:, at], kind), 0.0) for at, kind in cells
@@ -332,6 +334,7 @@ def _read_rows(
 
 
 def _correction(curves: Mapping[str, Estimand], cells: Sequence[Cells]) -> Correction:
+    """Return how the noise of curves, which makes flat ones vary, is taken out of spreads."""
     missing = "; of categories there is none" if any(kind != "sd" for _, kind in cells) else ""
     return Correction(
         underlying=partial(_read_curves, curves=curves),

@@ -120,6 +120,7 @@ def leave_one_covariate_out(
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
+    """Return the mean loss of the model, and of those trained without each feature."""
     original = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     changed = [loss(case.y, _predict(case, *feature, loss)) for feature in features.items()]
     return {

@@ -46,10 +46,27 @@ def measure_losses(
     samplers: Mapping[str, Sampler],
     of_response: bool = True,
 ) -> Measurement:
-    """Return the mean loss with each feature replaced, and with its values as they are.
+    """Return mean losses of one model, "changed" with each feature replaced and "original" as is.
 
-    A feature with a sampler is drawn given the other variables; then the parts of its variance are
-    measured too. Without `of_response` the loss is of predictions alone, as entropy is.
+    Parameters
+    ----------
+    case : ModelOnRows
+        The model on n rows.
+    features : mapping of str to tuple of str
+        The variables of q features, which are replaced one feature at a time.
+    loss : Loss
+    permutations : int, "auto" or "all"
+        How many donors or draws each row meets.
+    samplers : mapping of str to Sampler
+        Of features that are drawn given the other variables; others take values of other rows.
+    of_response : bool
+        False if the loss is of predictions alone, as entropy is.
+
+    Returns
+    -------
+    dict of str to Estimate
+        "changed" has q terms, "original" one, or q where features differ in it. With samplers also
+        the parts of the variance of their features.
     """
     serving = case.of_kind(loss.needs)
     y = case.y if of_response else np.zeros(case.evaluation.nobs)

@@ -220,6 +220,7 @@ def _measure(
     permutations: int | dict[str, IntArray],
     relation: Relation,
 ) -> Measurement:
+    """Return how much worse a metric gets, or by what factor, when each feature is permuted."""
     y, n = case.y, case.evaluation.nobs
     serving = case.of_kind(metric.needs)
     base = evaluate(metric, y, serving.factual)

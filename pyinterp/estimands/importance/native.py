@@ -226,6 +226,7 @@ def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
 
 
 def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of a hidden layer, shapes (inputs, units) and (units, outputs)."""
     inputs, outputs = np.asarray(w_in, dtype=np.float64), np.asarray(w_out, dtype=np.float64)
     if inputs.ndim != 2 or outputs.ndim not in (1, 2) or inputs.shape[1] != len(outputs):
         raise OptionError(
@@ -236,6 +237,7 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
 
 
 def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> Measurement:
+    """Return what the model reports of every feature, by class and feature; no rows have a part."""
     kinds = _kinds(case.whatif)
     if kind is None and not kinds:
         raise OptionError(

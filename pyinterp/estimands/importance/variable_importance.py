@@ -245,6 +245,7 @@ def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str | None:
 
 
 def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
+    """Return conditional importances of linear features over 1 - R², the share the others leave."""
     conditional = difference(measurement)
     unexplained, variance = measurement["unexplained"], measurement["variance"]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -327,6 +328,7 @@ def without_rounding(deviations: FloatArray, predictions: FloatArray) -> FloatAr
 
 
 def _measure_effects(case: ModelOnRows, *, axes: Sequence[Axis | None]) -> Measurement:
+    """Return the importance of each feature in the curves; missing for axes that are None."""
     absent = np.full(case.evaluation.nobs, np.nan)
     parts = [absent if axis is None else _importance(case.whatif, *axis) for axis in axes]
     return {"effect": Estimate.of_rows(np.column_stack(parts))}

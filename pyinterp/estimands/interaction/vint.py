@@ -175,6 +175,7 @@ def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float
 
 
 def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
+    """Return the interaction of every pair in its mean surface, class by class."""
     by_class: dict[Any, list[Estimate]] = {}
     for one in curves.values():
         surface, layout = one.read(one.measure(case)), one.terms.layout
