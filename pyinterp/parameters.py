@@ -263,6 +263,7 @@ def check_keywords(
 
 
 def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str]) -> str:
+    """Return the sentence on a keyword that a method does not take, with what to use instead."""
     start = f"{method}() takes no keyword argument `{name}`"
     if name in reasons:
         return f"{start}: {reasons[name]}"

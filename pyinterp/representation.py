@@ -41,6 +41,7 @@ def about(value: object, *parts: str) -> str:
 
 
 def _is_default(value: object, field: Any) -> bool:
+    """Whether a field of a dataclass has its default."""
     if field.default is not MISSING:
         default = field.default
     elif field.default_factory is not MISSING:
@@ -52,6 +53,7 @@ def _is_default(value: object, field: Any) -> bool:
 
 
 def _value(value: object) -> str:
+    """Return a short text of an argument: its code, its name, or its kind and size."""
     if isinstance(value, Callable) and hasattr(value, "__name__"):  # type: ignore[arg-type] # an ABC
         return str(value.__name__)
     shaped = getattr(value, "shape", None)

@@ -313,6 +313,7 @@ def native(
 
 
 def _importances(params: pd.Series[float]) -> pd.DataFrame:
+    """Return estimates as the frame that R's vip returns: the variable and its importance."""
     return pd.DataFrame({"Variable": list(params.index), "Importance": params.to_numpy()})
 
 

@@ -186,6 +186,7 @@ def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(entries: list[dict[str, Any]], shared: Mapping[str, Any]) -> Iterator[Argument]:
+    """Yield the arguments of a function of R, of which the table may list several in one entry."""
     for entry in entries:
         if "defaults" in entry:
             for name, default in entry["defaults"].items():
@@ -195,6 +196,7 @@ def _arguments(entries: list[dict[str, Any]], shared: Mapping[str, Any]) -> Iter
 
 
 def _functions(table: Mapping[str, Any]) -> Iterator[RFunction]:
+    """Yield the functions of R of the table, with arguments that they hand on to one another."""
     handed_on: tuple[Argument, ...] = ()
     for name, entry in table["functions"].items():
         arguments = tuple(_arguments(entry["arguments"], table["shared"]))

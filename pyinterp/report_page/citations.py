@@ -105,6 +105,7 @@ def as_text(key: str) -> str:
 
 
 def _bibtex(key: str) -> str:
+    """Return the BibTeX entry of a paper, or of the package in this version."""
     paper = dict(references()["papers"][key])
     if key == PACKAGE:
         paper["note"] = f"Python package, version {__version__}"

@@ -135,6 +135,7 @@ def _section(heading: str, *parts: str) -> str:
 
 
 def _bars(results: EstimandResults, alpha: float) -> list[str]:
+    """Return the picture of one value per feature, as high as it has rows, and its table."""
     height = 1.4 + ROW * len(results.params)
     return [_picture(results, alpha, height), _html_table(results, alpha)]
 
@@ -195,6 +196,7 @@ def _methods(asked: Tables) -> str:
 
 
 def _data(context: Context) -> str:
+    """Return the sentences on the rows: how many, their weights, and what was left out."""
     what = f"The response {context.endog_name}" if context.endog_name else "A model"
     parts = [f"{what} was analyzed in {context.nobs} observations"]
     if context.weighting:

@@ -391,6 +391,7 @@ class CoverageStudy:
                     yield Unit(row, block, size, missing)
 
     def _check_settings(self, record: Record, path: str | os.PathLike[str]) -> None:
+        """Raise `OptionError` if a file was begun with other settings than those of this study."""
         before, now = record.settings, self.settings(record.row)
         for name in {**now, **before}:
             if before.get(name) != now.get(name):

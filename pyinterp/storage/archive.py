@@ -127,6 +127,7 @@ def _tree(value: Any, name: str, arrays: Arrays) -> Tree:
 
 
 def _several(value: Any, name: str, arrays: Arrays) -> Tree:
+    """Return the tree of a container, whose parts are written under its name."""
     if isinstance(value, Mapping):
         keys = [_tree(key, f"{name}/keys/{k}", arrays) for k, key in enumerate(value)]
         return {"dict": [*zip(keys, _several([*value.values()], name, arrays), strict=True)]}

@@ -120,6 +120,7 @@ def _column(dtype: str, values: Any) -> ExtensionArray:
 
 
 def _stamp(moment: Any, zone: str | None) -> pd.Timestamp:
+    """Return a time of pandas from one in UTC, an array of shape (), and its zone's name."""
     stamp = pd.Timestamp(moment[()])
     return stamp if zone is None else stamp.tz_localize("UTC").tz_convert(_zone(zone))
 
