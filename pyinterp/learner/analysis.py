@@ -236,6 +236,7 @@ class Analysis:
         return self.subsets[key]
 
     def _check_cross_fits(self, refits: Sequence[int]) -> None:
+        """Raise `InferenceError` unless refits evaluate all rows equally often, out of sample."""
         every = self
         while every.whole is not None:
             every = every.whole

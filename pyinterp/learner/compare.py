@@ -385,6 +385,7 @@ def _side(context: Context) -> str:
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
+    """Return the terms of contrasts of learners: one per contrast if the measure is one number."""
     if single:
         return Terms.plain(contrasts)
     if len(contrasts) == 1:
@@ -400,6 +401,7 @@ def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
 
 
 def _learners(labels: Sequence[str], contrasts: Contrasts) -> str:
+    """Return which learners are compared, in words, for the header."""
     if contrasts == "all" and len(labels) > 2:
         return f"all pairs of {len(labels)}"
     others = labels[1] if len(labels) == 2 else f"{len(labels) - 1} others"
@@ -409,6 +411,7 @@ def _learners(labels: Sequence[str], contrasts: Contrasts) -> str:
 def _meaning(
     estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
 ) -> str:
+    """Return the footnote on what a difference of two learners means, and on its sign."""
     to_one = len({one for one, _ in places}) == 1
     several = "the first minus each of the others" if to_one else "all pairs"
     if to_one and places[0][0]:

@@ -142,7 +142,7 @@ class ModelsHere:
         return case
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
-        """Return what is described by the predictions of every refit's rows."""
+        """Return what `describe` makes of predictions: by refit, of its evaluation rows."""
         for k in range(len(self.refits)):
             if k not in self._seats:
                 self.case(k)
@@ -239,6 +239,7 @@ def _without(
 
 
 def _there(models: ref[ModelsHere]) -> ModelsHere:
+    """Return the models that a case refers to; raise `ReferenceError` if they are gone."""
     here = models()
     if here is None:
         raise ReferenceError("The models of this case are gone with their results.")

@@ -102,6 +102,7 @@ class RecordOfModels:
         return sums
 
     def _unknown(self, estimand: Estimand) -> FileError:
+        """Return the error that says that an estimand was not measured, and what was."""
         known = dict.fromkeys(each.description for each in self.findings.values())
         return FileError(
             f"{estimand.description} was not measured with these options and rows, and no models "
@@ -115,7 +116,7 @@ class RecordOfModels:
         return None if finding is None else finding.errors
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
-        """Return what was described by the predictions of every refit's rows."""
+        """Return the description of all refits' predictions that was made when they had models."""
         return self.fit_facts
 
     def mean_share(self) -> float:
@@ -191,7 +192,7 @@ def drop_model(
     pools: Callable[[Refit], bool],
     workers: int,
 ) -> Remains:
-    """Return what stays of a refit that is asked questions, without its model.
+    """Ask one refit's model all questions, and return it without the model but with the answers.
 
     Parameters
     ----------
@@ -203,6 +204,12 @@ def drop_model(
         ``pools(refit)`` says whether its rows are pooled with those of others.
     workers : int
         How many jobs share the cores.
+
+    Returns
+    -------
+    Remains
+        A predictor that has the model's name alone, and the `ModelRecord` of its answers, of its
+        predictions, and of what is computed of those of all refits together.
     """
     predictor = refit.predictor
     with shared_cores([predictor.estimator], workers):
