@@ -147,6 +147,7 @@ class MetricFunction(Metric):
         return all(self._value(y, prediction, weights * change) == value for change in others)
 
     def _value(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+        """Return the user's metric as a finite number, of rows with these weights."""
         options = {self.weights: weights} if self.weights else {}
         try:
             number = np.asarray(self.function(y, prediction, **options))
@@ -207,6 +208,7 @@ def choose_metric(
 
 
 def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric:
+    """Return a metric, by its name or that of a scorer, after a check that it is one."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
@@ -242,6 +244,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
 def _of_function(
     function: MetricFunctionLike, parameters: Sequence[Parameter], predictor: Predictor
 ) -> MetricFunction:
+    """Return a function of y and predictions as a metric; raise if it needs more arguments."""
     required = [
         p.name
         for p in parameters
@@ -270,6 +273,7 @@ def _of_function(
 def _of_scorer(
     scorer: MetricFunctionLike, name: str, predictor: Predictor, response: Response
 ) -> MetricFunction:
+    """Return a scorer of scikit-learn as a metric, which gets what the scorer asks a model for."""
     weights, needs = _weights(_parameters(scorer)), needs_of(scorer, predictor)
     function = getattr(scorer, "_score_func", None)
     # Scorers of `make_scorer` take weights even where they can't hand them on.
@@ -301,6 +305,7 @@ def _weights(parameters: Sequence[Parameter]) -> str:
 
 
 def _note(name: str, weights: str) -> str:
+    """Return the footnote on how the influences of rows on a metric are computed."""
     how = (
         "the infinitesimal jackknife (small changes of the weights of rows; rows are left out if "
         "nothing changes)"

@@ -185,12 +185,14 @@ class _MeanOf:
 
 
 def _root_mean_square(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
+    """Return the root of the mean squared error, and every row's influence on it."""
     mean, deviations = _MeanOf(LOSSES["squared"])(y, prediction, weights)
     root = np.sqrt(mean)
     return root, deviations * (0.5 / root if root > 0 else 0.0)
 
 
 def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return the absolute error of every row as a percentage of the response."""
     if (y == 0).any():
         raise LossError(
             f"The percentage error is not defined where the response is 0, as in "
@@ -200,6 +202,7 @@ def _percent(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _squared_correlation(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
+    """Return the squared correlation of responses and predictions, and rows' influences."""
     if np.ptp(y) == 0 or np.ptp(prediction) == 0:
         raise LossError(
             'The squared correlation, "rsq", is not defined for constant predictions or '
@@ -212,6 +215,7 @@ def _squared_correlation(y: FloatArray, prediction: FloatArray, weights: FloatAr
 
 
 def _explained_share(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
+    """Return R² with the mean of these rows as the constant, and every row's influence on it."""
     if np.ptp(y) == 0:
         raise LossError("R² is not defined where the response is the same in all evaluation rows.")
     errors, squares = np.square(y - prediction), np.square(y - np.average(y, weights=weights))

@@ -206,7 +206,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
 def check_needs(
     what: str, needs: Kind, predictor: Predictor, response: Response, table: Mapping[str, Any]
 ) -> None:
-    """Raise `LossError` unless a model's predictions serve a loss or metric, which others do."""
+    """Raise `LossError`, with the names in `table` that suit, unless predictions suit a score."""
 
     def serves(needs: Kind) -> bool:
         both = needs in ("label", "answers") and predictor.kind in ("label", "probability")
@@ -241,6 +241,7 @@ def _huber(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _check_positive(name: str, y: FloatArray, prediction: FloatArray, *, zero: bool) -> None:
+    """Raise `LossError` unless both are positive; with `zero` a response may be 0."""
     low = y.min() < 0 if zero else y.min() <= 0
     if low or prediction.min() <= 0:
         need = "a response >= 0" if zero else "a response > 0"
@@ -261,6 +262,7 @@ def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _binomial(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return binomial deviances of shares in [0, 1]."""
     low, high = min(y.min(), prediction.min()), max(y.max(), prediction.max())
     if low < 0 or high > 1:
         raise LossError(

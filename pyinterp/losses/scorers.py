@@ -68,6 +68,7 @@ def _formula(name: str) -> FormulaMetric:
 def _negative(
     formula: Formula, y: FloatArray, prediction: FloatArray, weights: FloatArray
 ) -> Result:
+    """Return minus a metric and minus its rows' influences, as scorers have errors."""
     value, derivatives = formula(y, prediction, weights)
     return -value, -derivatives
 
