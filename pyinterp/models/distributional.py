@@ -134,6 +134,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         return int(self._fitted_estimator.n_features_in_)
 
     def _check(self) -> None:
+        """Raise unless `parameters` is a function and the estimator a regressor."""
         check_callable("parameters", self.parameters, "lambda fitted, X: ...")
         if is_classifier(self.estimator):
             raise OptionError(

@@ -8,6 +8,7 @@ from pyinterp.models.library import Library
 
 
 def _names(model: Any) -> list[str] | None:
+    """Return the names of the variables that a fitted model was given; None if it has none."""
     spec = getattr(model, "X_model_spec_", None)  # of its formula
     if spec is not None:
         return [str(name) for name in spec.required_variables]

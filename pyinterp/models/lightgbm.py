@@ -12,12 +12,14 @@ from pyinterp.models.trees import Ensemble, of_treelite
 
 
 def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
+    """Return options of `fit` that stop training after so many rounds without gain."""
     from lightgbm import early_stopping  # noqa: PLC0415 - an extra
 
     return {"callbacks": [early_stopping(rounds, verbose=False)]}
 
 
 def _categories(model: Any) -> set[int]:
+    """Return the positions of the columns that a fitted model takes as categories."""
     booster = getattr(model, "booster_", model)
     infos = booster.dump_model(num_iteration=1)["feature_infos"]
     names = booster.feature_name()
@@ -25,6 +27,7 @@ def _categories(model: Any) -> set[int]:
 
 
 def _native(booster: Any) -> Booster | None:
+    """Return a native booster with its columns and classes; None of another model."""
     if type(booster).__name__ != "Booster":
         return None
     text, names = booster.model_to_string(num_iteration=1), booster.feature_name()
@@ -42,6 +45,7 @@ def _native(booster: Any) -> Booster | None:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
+    """Return the trees of a fitted model as arrays; None if they can't be read."""
     import treelite  # noqa: PLC0415 - loads a library of C++
 
     if estimator.get_params().get("zero_as_missing"):

@@ -35,6 +35,7 @@ def takes_missing(estimator: Any) -> bool | None:
 
 
 def _handling(step: Any) -> Handling:
+    """Return what a step of a pipeline, or an estimator, makes of missing values."""
     if library_of(step).missing == "refuses":
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"

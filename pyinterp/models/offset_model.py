@@ -151,6 +151,7 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return self._predictions(X, "predict_proba")
 
     def _predictions(self, X: Matrix, method: str) -> Any:
+        """Return what a method of the model predicts of rows whose last column is the offset."""
         model, (rows, offset) = self.inside, _apart(X)
         given, predict = _offset_of(model), getattr(model, method)
         if given is RATES:
@@ -196,6 +197,7 @@ def _offset_of(estimator: Any) -> Offset:
 
 
 def _refusal(estimator: Any) -> str:
+    """Return the sentence on a learner that takes no offset, with those that do."""
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
         "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, and regressors of XGBoost "

@@ -99,6 +99,7 @@ def _statement(model: Any, row: Any) -> Statement | None:
 
 
 def _refuse_quantiles(model: Any) -> None:
+    """Raise `PredictionError` if a model predicts quantiles, which are no distribution."""
     name = type(getattr(getattr(model, "results_", model), "model", model)).__name__
     losses = (getattr(model, attribute, None) for attribute in ("loss", "objective"))
     by_loss = any(isinstance(loss, str) and loss.startswith(QUANTILES) for loss in losses)
@@ -117,6 +118,7 @@ def _of_components(model: Any, row: Any) -> Statement | None:
 
 
 def _components(model: Any, inputs: Any) -> FloatArray:
+    """Return means, then standard deviations, of a mixture's components: (rows, 2 x components)."""
     components = model.predict_components(inputs)
     shapes = [np.shape(part) for part in components]
     if len(shapes) != 2 or len(shapes[0]) != 2 or shapes[0] != shapes[1]:

@@ -115,6 +115,7 @@ class Predictor:
     def _of_classifier(
         cls, estimator: Any, classes: Sequence[Any] | None, *, coded: bool
     ) -> Predictor:
+        """Return the predictor of a fitted classifier, with classes in the order asked for."""
         seen = [plain(label) for label in getattr(estimator, "classes_", ())]
         if classes is None and not seen:
             raise PredictionError(
@@ -218,6 +219,7 @@ class Predictor:
         return np.asarray(codes[:, None] == np.arange(len(labels)), dtype=np.float64)
 
     def _answers(self, matrix: Matrix) -> FloatArray:
+        """Return label, probabilities and decision function side by side, (n, `width`)."""
         parts = [most_probable(self.as_kind("label")(matrix))[:, None].astype(np.float64)]
         if self._states_probabilities:
             parts.append(replace(self, kind="probability")(matrix))
@@ -286,7 +288,7 @@ class Predictor:
         return k if self.distribution is None else len(self.distribution.parameters)
 
     def absent(self) -> Predictor:
-        """Return a predictor of the same kind and classes, of whose model there is the name."""
+        """Return a predictor of the same kind and classes that has its model's name alone."""
         return replace(self, estimator=self.name, _call=AbsentFunction("predict"))
 
     @property

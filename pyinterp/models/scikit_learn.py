@@ -51,6 +51,7 @@ VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
 
 
 def _mean_family(model: Any) -> str:
+    """Return the family of a regressor with a logarithmic link, such as "poisson"; else ""."""
     stem = type(model).__name__.removesuffix("Regressor").lower()
     if stem not in LOG_LINKS:
         return log_family(model) if hasattr(model, "loss") else ""
@@ -64,6 +65,7 @@ def _categories(model: Any) -> list[int]:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
+    """Return the trees of a fitted ensemble as arrays; None of another model."""
     if isinstance(estimator, BaseDecisionTree | BaseForest):
         return _of_trees(estimator)
     if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
@@ -168,6 +170,7 @@ def _training_categories(estimator: Any) -> dict[int, npt.NDArray[Any]]:
 
 
 def _distribution(model: Any) -> Statement | None:
+    """Return how a model states distributions of predictions; None if it states none."""
     if isinstance(model, GaussianProcessRegressor) and np.any(model.alpha > JITTER):
         return _of_process(model)
     if isinstance(model, RandomForestRegressor | ExtraTreesRegressor):

@@ -98,6 +98,7 @@ def _is_estimator(value: object) -> bool:
 
 
 def _value(value: object) -> str:
+    """Return a setting as short code: nested estimators with settings, functions by name."""
     if _is_estimator(value):
         return _whole(value)
     if isinstance(value, str):

@@ -39,6 +39,7 @@ COUNTS |= {f"ZeroInflated{kind}" for kind in COUNTS}
 
 
 def _is_results(fitted: Any) -> bool:
+    """Whether a fitted model is a results object of statsmodels, or one that is made like it."""
     model = getattr(fitted, "model", None)
     of_package = type(model).__module__.partition(".")[0] == "statsmodels"
     return not isinstance(model, type) and (of_package or hasattr(model, "endog_names"))
@@ -57,6 +58,7 @@ def family_of_mean(kind: str, family: Any) -> str:
 
 
 def _offset(results: Any) -> Offset | None:
+    """Return how results take an offset in `predict`; None if their model has none."""
     if not takes_offset(results.model):
         return None
     adds = type(results.model).__name__ in ADDS_TRAINING
@@ -130,6 +132,7 @@ def _number(results: Any) -> int | None:
 
 
 def _link(results: Any, kind: str) -> Link | None:
+    """Return the inverse link of results, from linear predictors; None if it is not known."""
     model = results.model
     name, family = type(model).__name__, getattr(model, "family", None)
     if family is not None:
@@ -337,6 +340,7 @@ def _without_formula(results: Any) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
+    """Whether two matrices are the same but for rounding, beside the size of each column."""
     one, other = (np.asarray(x, dtype=np.float64) for x in (a, b))
     atol: Any = SAME * np.abs(other).max(axis=0)
     return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=atol)

@@ -47,6 +47,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
 
     @property
     def learner_name(self) -> str:
+        """The model's class with its family, as tables print it."""
         family = (self.options or {}).get("family")
         name: str = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
@@ -61,6 +62,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         return family_of_mean(self.model.__name__, family)
 
     def _fit(self, X: FloatArray, y: FloatArray, offset: FloatArray | None) -> None:
+        """Fit the model of statsmodels to rows; raise for options that it does not know."""
         options = {"options": self.options or {}, "fit_options": self.fit_options or {}}
         check_row_options(options, self.learner_name, {len(y)})
         if offset is not None:
@@ -70,6 +72,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
             self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
     def _predictions(self, X: npt.ArrayLike, offset: FloatArray | None) -> FloatArray:
+        """Return what the results predict of rows: means (n,), or probabilities (n, classes)."""
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         beside = {} if offset is None else {"offset": offset}
@@ -104,6 +107,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
 
     @property
     def _several(self) -> bool:
+        """Whether it is the model of more than two classes."""
         return self.model.__name__ == "MNLogit"
 
     def fit(

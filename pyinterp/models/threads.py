@@ -64,6 +64,7 @@ def _threads(estimator: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def _restore(estimator: Any, former: dict[str, Any]) -> None:
+    """Set numbers of threads as they were, where the fitted estimator still has the setting."""
     kept = _threads(estimator).keys() & former.keys()
     if kept:
         estimator.set_params(**{path: former[path] for path in kept})

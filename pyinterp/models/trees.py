@@ -148,6 +148,7 @@ def of_treelite(model: Any, **facts: Any) -> Ensemble | None:
 def _leaves(
     get: Callable[[str], Any], left: npt.NDArray[Any], outputs: int, output: int | None
 ) -> FloatArray:
+    """Return the values of every node, shape (nodes, outputs); 0 of nodes that split."""
     values = np.zeros((len(left), outputs))
     if output is not None:
         values[:, output] = get("leaf_value")

@@ -26,6 +26,7 @@ def _categories(model: Any) -> set[int]:
 
 
 def _native(booster: Any) -> Booster | None:
+    """Return a native booster with its columns and classes; None of another model."""
     if type(booster).__name__ != "Booster":
         return None
     from xgboost import DMatrix  # noqa: PLC0415 - not a dependency
@@ -49,6 +50,7 @@ def _native(booster: Any) -> Booster | None:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
+    """Return the trees of a fitted model as arrays; None if they can't be read."""
     import treelite  # noqa: PLC0415 - loads a library of C++
 
     try:
