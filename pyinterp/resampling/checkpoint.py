@@ -255,6 +255,7 @@ class Shard:
 
 
 def _pickle_of(value: object, what: str) -> bytes:
+    """Return a pickle with its hash before it; raise `OptionError` if there can be none."""
     try:
         data: bytes = cloudpickle.dumps(value)
     except Exception as error:
@@ -288,6 +289,7 @@ def _content(file: Path) -> bytes | None:
 
 
 def _write(file: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all; raise `FileError` if the folder does not allow it."""
     try:
         with whole_file(file) as temporary:
             temporary.write_bytes(data)

@@ -110,6 +110,7 @@ def _with_classes_of(sample: Sample, fresh: Sample, k: int) -> Sample:
 
 
 def _check_classes(train: Sample, k: int) -> None:
+    """Raise `DataError` if training rows of fresh draw k lack a class."""
     classes = None if train.response is None else train.response.classes
     for position, label in enumerate(classes or ()):
         if train.y is not None and position not in train.y:

@@ -170,6 +170,7 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
 
 
 def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> ByKind:
+    """Train a model, and return its predictions of the evaluation rows by their kind."""
     predictor = fit()
     with shared_cores([predictor.estimator], workers):
         return predictor.by_kind(evaluation)

@@ -114,6 +114,7 @@ class NestedBootstrap(Splitting):
                 yield from self.redraw(draw, units, classes)
 
     def _draw(self, sample: IntArray, rng: np.random.Generator, group: Group) -> list[Split]:
+        """Return one split of a bootstrap sample, by rows or by copies of rows."""
         pool = np.unique(sample) if self.split_by == "row" else sample
         shuffled = rng.permutation(len(pool))
         first = round(self.fraction * len(pool))

@@ -82,6 +82,7 @@ def _distance(some: Answers, others: Answers) -> float:
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:
+    """Return the largest difference of two arrays, in standard deviations of the second."""
     lacking = np.isnan(other)
     if one.shape != other.shape or not np.array_equal(np.isnan(one), lacking):
         return np.inf

@@ -313,6 +313,7 @@ class _Work:
     def _jobs(
         self, numbers: Iterable[int]
     ) -> Iterator[Callable[[], tuple[int, Predictor | Remains | Exception]]]:
+        """Yield jobs that train refits; where rows have no design, jobs that return the error."""
         workers = effective_n_jobs(self.options.n_jobs)
         for k in numbers:
             train = self.parts[k].train
@@ -338,6 +339,7 @@ def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
+    """Return the sentence on a refit that failed."""
     ours = isinstance(error, PyinterpError)
     why = f"{type(error).__name__}: {error}" if ours else explanation(error)
     return f"Refit {k} of {total} failed: {why}"

@@ -210,7 +210,7 @@ class Resampling(ABC):
     def parts(
         self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[RefitRows]:
-        """Yield every refit's training and evaluation rows.
+        """Yield the training and evaluation rows of every refit, as `RefitRows`, in their order.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class Splitting(Resampling):
     def parts(
         self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[RefitRows]:
-        """Yield every refit's training and evaluation rows.
+        """Yield the training and evaluation rows of every refit, as units that `split` draws.
 
         Examples
         --------

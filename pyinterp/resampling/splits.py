@@ -155,6 +155,7 @@ def plan_of(resampling: object) -> object:
 
 
 def _is_splitter(splits: object) -> bool:
+    """Whether it is an object with the methods of scikit-learn's splitters."""
     methods = (getattr(splits, name, None) for name in ("split", "get_n_splits"))
     return not isinstance(splits, str | type) and all(map(callable, methods))
 
@@ -210,6 +211,7 @@ def _read(pair: Any, k: int, nobs: int) -> Split:
 
 
 def _positions(rows: Any, k: int, side: str, nobs: int) -> IntArray:
+    """Return the positions of a user's rows of one side of split k, by numbers or a mask."""
     try:
         array = np.asarray(rows)
     except ValueError:
