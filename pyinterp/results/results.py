@@ -724,6 +724,7 @@ class EstimandResults(TableOfEstimands):
         return self._joint_test(_differences(self.estimand.terms, None, "difference"))
 
     def _joint_test(self, hypotheses: Hypotheses) -> JointTest:
+        """Return the joint test of several hypotheses about the terms."""
         self._need_test()
         each = replace(self, p_adjust=None, simultaneous=False)._tests(hypotheses)
         return wald_test(each, hypotheses, self.variance)
@@ -739,6 +740,7 @@ class EstimandResults(TableOfEstimands):
             )
 
     def _tests(self, hypotheses: Hypotheses, relation: MeanRelation = "difference") -> Contrasts:
+        """Return the test of each of several hypotheses, with the interval of its contrast."""
         return contrasts(
             hypotheses,
             self.inference,

@@ -348,6 +348,7 @@ def need(package: str, otherwise: str, table: Table) -> None:
 
 
 def _for_csv(text: str) -> str:
+    """Return a text that no spreadsheet runs as code, on one line."""
     text = text.replace("\r", " ")  # which would end a row
     runs = text.lstrip()[:1] in RUNS and not NUMBER.fullmatch(text)
     return f"'{text}" if runs else text
@@ -420,6 +421,7 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(texts: Sequence[str]) -> str:
+    """Return a row of a table of LaTeX; negative numbers have a minus sign."""
     cells = [f"$-${text[1:]}" if NUMBER.fullmatch(text) else _latex(text) for text in texts]
     # The braces keep a heading such as "[0.025" from being read as an option of the text before it.
     return "{}" + " & ".join(cells) + r" \\"

@@ -141,7 +141,7 @@ def _texts(frame: pd.DataFrame) -> list[str]:
 
 
 def _axis(several: Sequence[EstimandResults]) -> str:
-    """Return the measure, if there is one, or the unit of several."""
+    """Return the label of the axis of values: the one measure, or "Importance" with the unit."""
     if len({results.estimand.description for results in several}) == 1:
         return style.label(several[0])
     return style.label(several[0], "Importance") if several[0].estimand.words.unit else ""

@@ -248,6 +248,7 @@ def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
 
 
 def _refits(results: EstimandResults) -> str:
+    """Return what estimates are of, for a caption: the refits, or one model and its rows."""
     context = results.context
     if context.level != "model":
         return f"{context.refits} refits ({context.plan})"
