@@ -125,7 +125,7 @@ class _Call:
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
     def do(self, job: Callable[[], T]) -> T:
-        """Do a job."""
+        """Do a job; in another thread than the caller's it can ask, by `go_on`, whether to stop."""
         thread = threading.get_ident()
         with config_context(**self._config), parallel_config(**self._inside):
             if thread == self._caller:  # which Ctrl-C stops by itself

@@ -25,6 +25,7 @@ class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
     """Numba's cache, which throws away files (pickles) that it can't read."""
 
     def load_overload(self, sig, target_context):
+        """Return machine code from the disk; None, with a warning, if the file is damaged."""
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # noqa: BLE001 - a damaged pickle raises anything
