@@ -62,13 +62,6 @@ class LeaveOut:
         answers = self._predictions[refit, variables]
         return None if answers is None else answers.get(kind, next(iter(answers.values())))
 
-    def train_again(self, refit: Refit) -> Predictor:
-        """Train a refit once more, as it was trained; without new seeds the learner's own stay."""
-        train: Any = refit.train
-        rng = self.seeds.stream("refits", refit.number) if self.options.reseed else None
-        estimator = by_variable(self.estimator, refit.design)
-        return fit_one(estimator, refit.design.rows_of(train), train, rng)
-
     def train(
         self, features: Mapping[str, tuple[str, ...]], label: str, progress: ProgressOption = False
     ) -> None:
