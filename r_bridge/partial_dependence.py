@@ -111,7 +111,6 @@ def model_and_curve(
     # Code is R's to judge.
     values = {**vars(curve), **flags}
     PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
-    curve.rule(hull=False)  # whose options must go together
     options = {**curve.changes(), **{name: flag for name, flag in flags.items() if flag}}
     if pred_fun is None:
         check_scale(curve, r_model.classes)

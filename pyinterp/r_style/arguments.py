@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import partial as bind
 from inspect import signature
 from typing import Any, Literal, TypeAlias
@@ -17,7 +17,6 @@ from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
-    DECILES,
     Points,
     RGrid,
     as_floats,
@@ -38,34 +37,21 @@ EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Curve:
+class Curve(RGrid):
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
     They are listed in `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
     `pred_grid`, is none of them. `inv_link` may be code that a caller hands on to R.
     """
 
-    grid_resolution: int | None = None
-    quantiles: bool = False
-    probs: Sequence[float] = DECILES
-    trim_outliers: bool = False
     type: Task = "auto"
     inv_link: Any = None
     which_class: int = 1
     prob: bool = False
-    chull: bool = False
-    cats: str | Sequence[str] | None = None
-    check_class: bool = True
 
     def changes(self) -> dict[str, Any]:
         """Return the arguments that are not R's defaults."""
         return different(type(self), vars(self))
-
-    def rule(self, *, hull: bool) -> RGrid:
-        """Return the rule for the grid; with `hull` only points inside the hull are kept."""
-        options = {field.name: getattr(self, field.name) for field in fields(RGrid)}
-        cats = [] if self.cats is None else names_of(self.cats, "cats")
-        return RGrid(**{**options, "chull": hull, "cats": cats})
 
 
 def different(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +72,7 @@ def translate(
     # With one variable, or with a factor, pdp has no hull.
     hull = curve.chull and len(names) > 1
     hull = hull and not any(is_category(data[n]) for n in names[:2] if n in data)
-    rule = curve.rule(hull=hull)
+    rule = replace(curve, chull=hull)
     grid = rule if pred_grid is None else _points(pred_grid, names, data, rule)
     predictor = object.analysis.problem.predictor
     check_scale(curve, predictor.classes)

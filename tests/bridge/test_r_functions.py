@@ -111,7 +111,7 @@ def test_values_are_checked_by_the_description():
 def test_a_curve_has_r_s_defaults():
     curve = Curve()
     assert curve.changes() == {}
-    assert Curve(prob=True, cats=["k"]).changes() == {"prob": True, "cats": ["k"]}
+    assert Curve(prob=True, cats=["k"]).changes() == {"prob": True, "cats": ("k",)}
     described = {a.word: in_python(a.default) for a in PARTIAL.arguments if a.word in vars(curve)}
     assert vars(curve) == described
 

@@ -23,7 +23,6 @@ from pyinterp.checks import (
     check_list,
     check_mapping,
     check_number,
-    is_list,
 )
 from pyinterp.data.columns import is_category
 from pyinterp.data.features import names_of
@@ -57,7 +56,7 @@ class RGrid:
     chull : bool
         For two numeric variables, the first two of three, keep the points inside the convex hull
         of the data, its edges included (on which R's test drops some points of integers).
-    cats : sequence of str
+    cats : str or sequence of str, optional
         Numbers that are categories: all distinct values are taken.
     check_class : bool
         Whole numbers stay whole: grid values are truncated towards 0, as by ``as.integer``.
@@ -79,7 +78,7 @@ class RGrid:
     probs: Sequence[float] = DECILES
     trim_outliers: bool = False
     chull: bool = False
-    cats: Sequence[str] = ()
+    cats: str | Sequence[str] | None = None
     check_class: bool = True
 
     __repr__ = call_form
@@ -92,11 +91,10 @@ class RGrid:
         check_list("probs", self.probs, "[0.25, 0.5, 0.75]")
         for share in self.probs:
             check_number("probs", share, Interval(0, 1, "both"))
-        if not is_list(self.cats) or not all(isinstance(name, str) for name in self.cats):
-            raise OptionError(f"`cats` must be a list of variables, not {quote(self.cats)}.")
         # Grids are parts of keys, which are hashed.
         object.__setattr__(self, "probs", tuple(self.probs))
-        object.__setattr__(self, "cats", tuple(self.cats))
+        if self.cats is not None:
+            object.__setattr__(self, "cats", tuple(names_of(self.cats, "cats")))
         if self.quantiles and (self.grid_resolution is not None or self.trim_outliers):
             raise OptionError(
                 "`quantiles` places the grid points itself: it takes neither `grid_resolution` nor "
@@ -115,7 +113,7 @@ class RGrid:
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
-        if column.name in self.cats or (is_category(column) and not two):
+        if column.name in (self.cats or ()) or (is_category(column) and not two):
             return _levels(column)
         data = column.to_numpy(np.float64)
         if self.quantiles:
@@ -224,7 +222,7 @@ def points_of(
     if isinstance(grid, pd.DataFrame):
         return _frame_points(data, names, grid)
     if isinstance(grid, RGrid):
-        for name in grid.cats:
+        for name in grid.cats or ():
             if name not in data:
                 raise OptionError(
                     f"`cats` names {quote(name)}, which is no variable." + did_you_mean(name, data)
