@@ -458,6 +458,9 @@ class Estimand:
         Whether plots draw every row's contribution as a thin line.
     version : int
         Raised when the meaning of its values changes, so that old files do not answer for new ones.
+    complete : callable or None
+        ``complete(estimand, replicates)`` returns it with its terms and words, where only what is
+        measured names them, such as the columns of a model.
 
     Examples
     --------
@@ -495,6 +498,7 @@ class Estimand:
     correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False
+    complete: Callable[[Estimand, Any], Estimand] | None = None
     version: int = 1
 
     def __post_init__(self) -> None:

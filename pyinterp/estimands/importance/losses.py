@@ -312,7 +312,7 @@ def comparison(
     """
     check_choice("relation", relation, ("difference", "ratio"))
     response, is_ratio = problem.sample.response, relation == "ratio"
-    unit = "" if is_ratio or response is None else loss.unit.format(y=response.name)
+    unit = "" if is_ratio else loss.unit.format(y="" if response is None else response.name)
     change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
     if is_ratio:
         change = f"Factor by which expected {loss.name} grows"

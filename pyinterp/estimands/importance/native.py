@@ -16,7 +16,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.questions import Choice, method
+from pyinterp.estimands.questions import method
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
@@ -38,7 +38,7 @@ Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 def native_importance(
     problem: Problem,
     type: Native | None = None,  # noqa: A002 - vip's name
-) -> Choice:
+) -> Estimand:
     r"""Native importance: coefficients, t statistics and the like that a fitted model reports.
 
     For comparison with other importances. It needs no predictions and is no mean over rows:
@@ -75,25 +75,13 @@ def native_importance(
     >>> res.native_importance().params.round(1).to_dict()
     {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
     """
-    report = native_report(problem, type)
-    return Choice(report, partial(_with_names, report))
-
-
-def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
-    """What a fitted model reports, measured where the model is: its terms come with the numbers.
-
-    Parameters
-    ----------
-    problem : Problem
-    kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
-        By default the first of "stat", "impurity", "olden" and "raw" that the model has.
-    """
-    if kind is not None:
-        check_choice("type", kind, NATIVE)
+    if type is not None:
+        check_choice("type", type, NATIVE)
     return Estimand(
-        key=("native", kind, tuple(problem.features.items())),
+        key=("native", type, tuple(problem.features.items())),
         terms=Terms.plain(()),
-        measure=partial(_measure, features=problem.features, kind=kind),
+        measure=partial(_measure, features=problem.features, kind=type),
+        complete=_with_names,
         words=Words(label="native importance", title="native importance", meaning=""),
         basis="model",
         no_weights="a model reports it, whose errors take weights for precisions, if for anything",
@@ -117,6 +105,7 @@ def _with_names(report: Estimand, replicates: Any) -> Estimand:
     return replace(
         report,
         terms=terms,
+        complete=None,
         words=Words(
             label=label.format(statistic),
             title="native importance",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -13,7 +13,7 @@ from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.importance.losses import Permutations, Relation, comparison, measure_losses
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
+from pyinterp.estimands.questions import ONE_GROUP, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
@@ -204,24 +204,17 @@ def likelihood_importance(
     >>> learner.fit(pi.Holdout(0.7), seed=1).likelihood_pfi().params.round(3).to_dict()
     {'bmi': 0.191, 'bp': 0.052}
     """
-    predictor = _predictive(problem, relation, "negative log likelihoods", "they")
-    loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
-    importance = permutation_importance(
-        problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
+    importance = _of_distribution(
+        problem,
+        features,
+        negative_log_likelihood,
+        which_class,
+        permutations=permutations,
+        relation=relation,
+        sampler=sampler,
     )
-    of_class = () if which_class is None else (f"class {which_class}",)
-    return replace(
-        importance,
-        words=replace(
-            importance.words,
-            label=f"{importance.words.label}_L",
-            title=f"likelihood-based {importance.words.title}",
-            quantity=f"likelihood-{importance.words.label}",
-            unit="nats" if relation == "difference" else "",
-            details=(*importance.words.details, *of_class),
-        ),
-        coverage=("likelihood-PFI",) if importance.coverage == ("PFI",) else (),
-    )
+    covered = importance.coverage == ("PFI",)
+    return replace(importance, coverage=("likelihood-PFI",) if covered else ())
 
 
 @method("entropy_pfi", refused={"sampler": NO_SAMPLER}, importance=True)
@@ -271,42 +264,31 @@ def entropy_importance(
     >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi().params.round(3).to_dict()
     {'bmi': 0.035, 'bp': 0.035}
     """
-    predictor = _predictive(problem, relation, "entropies", "entropy")
-    position = position_of(predictor, which_class)
-    importance = permutation_importance(
+    importance = _of_distribution(
         problem,
         features,
-        loss=entropy(predictor, position),
+        entropy,
+        which_class,
         permutations=permutations,
         relation=relation,
         of_response=False,
     )
+    predictor = problem.predictive
+    likelihood = negative_log_likelihood(predictor, position_of(predictor, which_class))
     null = importance.parameter.null
-    of_class = () if which_class is None else (f"class {which_class}",)
-    is_ratio = relation == "ratio"
-    what = "Factor by which" if is_ratio else "Increase, in nats, of"
     return replace(
         importance,
         words=replace(
             importance.words,
-            label="PFI_H",
-            title=f"entropy-based {importance.words.title}",
-            quantity="entropy-PFI",
-            details=("ratio", *of_class) if is_ratio else of_class,
-            unit="" if is_ratio else "nats",
-            meaning=(
-                f"{what} the expected entropy of the predictive distribution"
-                f"{' grows' if is_ratio else ''} when the feature is replaced by an independent "
-                "draw."
-            ),
+            details=importance.words.details[1:],
             notes=(
                 f"Near {null:g}: the feature is independent of the others, or the model does not "
                 f"use it; above {null:g}: the model is surer where it agrees with the others.",
             ),
         ),
         parameter=Parameter(null=null),
-        coverage=() if is_ratio else ("entropy-PFI",),
-        score=None if problem.sample.y is None else negative_log_likelihood(predictor, position),
+        coverage=("entropy-PFI",) if relation == "difference" else (),
+        score=None if problem.sample.y is None else likelihood,
         predictions=None if predictor.distribution is None else "distribution",
     )
 
@@ -321,7 +303,7 @@ def uncertainty(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
     alpha: float = 0.05,
-) -> Mapping[str, Estimand | Choice]:
+) -> Mapping[str, Estimand]:
     """Likelihood-PFI, entropy-PFI and R²_j of every feature, and a decision from all three.
 
     Parameters
@@ -365,14 +347,41 @@ def uncertainty(
     )
 
 
-def _predictive(problem: Problem, relation: Relation, losses: str, one: str) -> Predictor:
-    """Return the predictor of distributions; of densities there are no ratios."""
+def _of_distribution(
+    problem: Problem,
+    features: str | Sequence[str] | None,
+    loss: Callable[[Predictor, int | None], Loss],
+    which_class: Any,
+    *,
+    relation: Relation,
+    **options: Any,
+) -> Estimand:
+    """Return permutation importance by a loss of predictive distributions, in nats."""
     check_choice("relation", relation, ("difference", "ratio"))
     predictor = problem.predictive
     family = predictor.distribution
+    based = "entropy" if loss is entropy else "likelihood"
     if relation == "ratio" and not (family is None or family.discrete):
         raise OptionError(
-            f"A ratio of {losses} is not defined for densities: {one} may be negative; use "
-            '`relation="difference"`.'
+            "A ratio is not defined for densities, whose expected entropy or log loss may be "
+            'negative; use `relation="difference"`.'
         )
-    return predictor
+    importance = permutation_importance(
+        problem,
+        features,
+        loss=loss(predictor, position_of(predictor, which_class)),
+        relation=relation,
+        **options,
+    )
+    words, of_class = importance.words, () if which_class is None else (f"class {which_class}",)
+    return replace(
+        importance,
+        words=replace(
+            words,
+            label=f"{words.label}_{'H' if loss is entropy else 'L'}",
+            title=f"{based}-based {words.title}",
+            quantity=f"{based}-{words.label}",
+            unit="nats" if relation == "difference" else "",
+            details=(*words.details, *of_class),
+        ),
+    )
