@@ -91,11 +91,14 @@ class Answer(NamedTuple):
     engine : Engine
     names : tuple
         Of what a model reports: what its measurement is called.
+    errors : CoefficientErrors or None
+        Of its coefficients, for the delta method.
     """
 
     estimate: Estimate
     engine: Engine
     names: tuple[Any, ...] = ()
+    errors: CoefficientErrors | None = None
 
 
 def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:

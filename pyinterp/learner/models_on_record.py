@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Never, cast
+from typing import Never, cast
 
 import numpy as np
 
@@ -143,13 +143,6 @@ class RecordOfModels:
         return self.distributions
 
 
-class Reply(NamedTuple):
-    """What one model answers, and the errors of its coefficients for the delta method."""
-
-    answer: Answer
-    errors: CoefficientErrors | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModelRecord:
     """What was measured of one model.
@@ -158,7 +151,7 @@ class ModelRecord:
     ----------
     factual : ndarray of shape (n,) or (n, classes)
         Its predictions of the evaluation rows.
-    replies : mapping of str to Reply
+    replies : mapping of str to Answer
         By the text of the request, after the name of the rows.
     mixtures : list of (int, ndarray), or None
         What `predictions_of_mixtures` returns.
@@ -169,7 +162,7 @@ class ModelRecord:
     """
 
     factual: FloatArray
-    replies: Mapping[str, Reply]
+    replies: Mapping[str, Answer]
     mixtures: Mixtures | None
     distributions: Predictor | None
     codes: frozenset[str]
@@ -179,7 +172,7 @@ class ModelRecord:
         """All that was measured, by request: of refits that are the same it is the same."""
         arrays = {"predictions": self.factual}
         for text, reply in self.replies.items():
-            estimate = reply.answer.estimate
+            estimate = reply.estimate
             arrays[text] = np.vstack([estimate.value, estimate.rows])
         return arrays
 
@@ -215,7 +208,7 @@ def drop_model(
     with shared_cores([predictor.estimator], workers):
         # Alone it is in no pair or fold.
         analysis = analyze((replace(refit, group=None, share=1.0),))
-        replies, problem = dict[str, Reply](), analysis.problem
+        replies, problem = dict[str, Answer](), analysis.problem
         models = cast("ModelsHere", analysis.models)
         for part, estimands in _requests(questions, analysis).values():
             asked = {t: e for t, e in estimands.items() if e.pool is None or pools(refit)}
@@ -224,7 +217,7 @@ def drop_model(
             for (text, estimand), answer in zip(asked.items(), answers, strict=True):
                 by_delta = part.by_delta(estimand)
                 errors = models.coefficient_errors(estimand, part.scope) if by_delta else None
-                replies[part.name + text] = Reply(answer, errors)
+                replies[part.name + text] = answer._replace(errors=errors)
         (case,), stated = analysis.cases, stated_by(problem)
         record = ModelRecord(
             factual=case.whatif.factual,
@@ -311,8 +304,7 @@ def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysi
             for refit in part.refits
         ]
         bases = [estimand.basis for estimand in estimands.values()]
-        answers = ([reply.answer for reply in each] for each in replies)
-        sums = add_up(bases, part.evaluations, answers)
+        sums = add_up(bases, part.evaluations, map(list, replies))
         for estimand, one, reply in zip(estimands.values(), sums, replies[0], strict=True):
             findings[part.name + request_of(estimand)] = Finding(
                 description=estimand.description,
@@ -324,7 +316,7 @@ def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysi
     return recalling(replace(models, findings=findings))
 
 
-def _reply(records: Mapping[int, ModelRecord], refit: Refit, text: str) -> Reply:
+def _reply(records: Mapping[int, ModelRecord], refit: Refit, text: str) -> Answer:
     """Return the reply of a refit to a request."""
     replies = records[refit.number].replies
     if text not in replies:
