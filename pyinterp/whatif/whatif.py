@@ -160,7 +160,7 @@ class WhatIf:
         """
         return FeatureWhatIf(self, variables)
 
-    def take(self, rows: IntArray) -> WhatIf:
+    def take(self, rows: IntArray) -> Self:
         """Return what-if predictions of the same model on some of the rows.
 
         Examples
@@ -168,12 +168,11 @@ class WhatIf:
         >>> whatif.take(np.arange(3)).factual.round(1).tolist()
         [105.0, 119.4, 107.8]
         """
-        sample = self.sample.take(rows)
-        some = WhatIf(self.predictor, self.design, sample, memory_mb=self.memory_mb)
+        some = self.on(self.sample.take(rows))
         some.factual = self.factual[rows]
         return some
 
-    def on(self, sample: Sample) -> WhatIf:
+    def on(self, sample: Sample) -> Self:
         """Return the same, with the same rows as another object, and nothing else kept of them.
 
         Examples
@@ -181,9 +180,12 @@ class WhatIf:
         >>> whatif.on(whatif.sample).factual is whatif.factual
         True
         """
-        same = WhatIf(self.predictor, self.design, sample, memory_mb=self.memory_mb)
+        same = self._with(sample)
         same.engine, same.factual = self.engine, self.factual
         return same
+
+    def _with(self, sample: Sample) -> Self:
+        return type(self)(self.predictor, self.design, sample, memory_mb=self.memory_mb)
 
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows; values that predict alike may be one.
@@ -485,18 +487,9 @@ class ExactWhatIf(WhatIf, ABC):
         None if they must be added up one by one.
         """
 
-    def take(self, rows: IntArray) -> Self:
-        """Return what-if predictions of the same model on some of the rows."""
-        batched = super().take(rows)
-        inputs = replace(self.inputs, sample=batched.sample)
-        some = type(self)(batched, self.model, inputs=inputs)
-        some.factual = batched.factual
-        return some
-
-    def on(self, sample: Sample) -> Self:
-        """Return the same, with the same rows as another object, and nothing else kept of them."""
+    def _with(self, sample: Sample) -> Self:
         same = type(self)(self, self.model, inputs=replace(self.inputs, sample=sample))
-        same.sample, same.engine, same.factual = sample, self.engine, self.factual
+        same.sample = sample
         return same
 
     def donors(self, variables: Sequence[str]) -> Distinct:
