@@ -7,8 +7,8 @@ training and evaluation rows.
 Module              Content
 ==================  ======================================================================
 `resampling`        Base classes of plans, and their units: rows or clusters in strata
-`plans`             Half-sampling, the default; bootstrap, subsampling, folds, one split
-`nested_bootstrap`  Bootstrap samples that are split several times
+`plans`             Half-sampling, the default; bootstrap, nested too, subsampling, folds, one
+                    split
 `splits`            Splits of users: splitters, lists
 `fresh`             Fresh data for every refit, in simulations
 `refits`            Training by a plan
@@ -22,7 +22,13 @@ A new plan is a file here with a subclass of `Splitting` that has ``split``.
 """
 
 from pyinterp.resampling.fresh import FreshDraws
-from pyinterp.resampling.nested_bootstrap import NestedBootstrap
-from pyinterp.resampling.plans import Bootstrap, CrossValidation, HalfSampling, Holdout, Subsampling
+from pyinterp.resampling.plans import (
+    Bootstrap,
+    CrossValidation,
+    HalfSampling,
+    Holdout,
+    NestedBootstrap,
+    Subsampling,
+)
 from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Split, Splitting, Units
 from pyinterp.resampling.splits import Splits, plan_of
