@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -384,7 +385,7 @@ class Poisson(Distribution):
         large = values > LARGE
         m = values[large]
         entropy[large] = (
-            0.5 * np.log(2 * np.pi * np.e * m) - 1 / (12 * m) - 1 / (24 * m**2)
+            0.5 * np.log(2 * np.pi * math.e * m) - 1 / (12 * m) - 1 / (24 * m**2)
             - 19 / (360 * m**3) - 9 / (80 * m**4)
         )  # fmt: skip
         few = np.count_nonzero(~large)  # values are sorted
