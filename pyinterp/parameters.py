@@ -147,6 +147,7 @@ ELSEWHERE = {
     "feature": "features",
     "feature_names": "features",
     "grid_resolution": "points",
+    "kind": "geom",
     "method": "cov_type",
     "n_repeats": "permutations",
     "nsim": "permutations",

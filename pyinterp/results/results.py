@@ -38,6 +38,7 @@ from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.inference.sample_size import more_rows
+from pyinterp.parameters import takes
 from pyinterp.representation import cached_table
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -906,6 +907,7 @@ class EstimandResults(TableOfEstimands):
         """These results, as the only ones of their table."""
         return [self]
 
+    @takes()
     def plot(
         self,
         alpha: float = 0.05,

@@ -150,7 +150,7 @@ def test_refits_and_classes():
 @pytest.mark.parametrize(
     ("features", "options", "words"),
     [
-        (["x", "z"], {}, "is of one variable, not of"),
+        (["x", "z"], {}, "is of one variable, not of .* `pd` and `h_statistic` show what two do"),
         ("x", {"grid": [1.0]}, "at least two different grid points"),
         ("g", {"grid": ["a", "e"]}, "'e' is not a level of `g`"),
         ("g", {"grid": ["a"]}, "needs at least two levels"),

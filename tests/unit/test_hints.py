@@ -73,6 +73,11 @@ def test_errors_of_properties_are_their_own():
         broken.vi  # noqa: B018 - an error
 
 
+def test_the_shape_of_a_plot_is_its_geom(asked):
+    with pytest.raises(TypeError, match=r"plot\(\) takes no .* `kind`.*Did you mean `geom`"):
+        asked["result"].plot(kind="bars")
+
+
 def test_predict_has_no_intervals(asked):
     rows = pd.DataFrame({"a": [0.0], "b": [1.0]})
     assert asked["fit"].predict(rows).shape == (1,)

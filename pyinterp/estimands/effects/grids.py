@@ -285,8 +285,10 @@ def variables_of(
                 + did_you_mean(name, variables)
             )
     if not 1 <= len(names) <= most or len(set(names)) < len(names):
-        several = "" if most == 1 else " or of two or three different ones"
-        raise OptionError(f"{what} is of one variable{several}, not of {quote(names)}.")
+        several, remedy = " or of two or three different ones", ""
+        if most == 1:
+            several, remedy = "", " `pd` and `h_statistic` show what two do together."
+        raise OptionError(f"{what} is of one variable{several}, not of {quote(names)}.{remedy}")
     return names
 
 
