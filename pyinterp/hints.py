@@ -26,4 +26,5 @@ class Hints:
             return object.__getattribute__(self, name)  # the usual error, or that of a property
 
     def _hint(self, name: str) -> str:
+        """Return what to write instead of a name; subclasses say more of their own names."""
         return sentence(name)

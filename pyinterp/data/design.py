@@ -359,10 +359,12 @@ class FormulaDesign(Design):
                         )
 
     def _terms_with(self, names: Sequence[str]) -> list[int]:
+        """Return the positions of the terms that use one of these variables."""
         return sorted(set().union(*(self._terms_of.get(name, []) for name in names)))
 
 
 def _code(factors: Iterable[Factor]) -> str:
+    """Return a term as code."""
     return short(":".join(factor.code for factor in factors))
 
 

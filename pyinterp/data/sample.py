@@ -114,6 +114,7 @@ class Sample:
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, ...], FloatArray | None]:
+        """What `numbers` made, by names."""
         return {}
 
     @cached_property

@@ -317,14 +317,17 @@ def _measure(
 
 
 def _measure_by_permutation(case: ModelOnRows, *, estimands: Sequence[Estimand]) -> Measurement:
+    """Return MVIM and CVIM as they are estimated by permutation."""
     return {"both": Estimate.stack([one.read(one.measure(case)) for one in estimands])}
 
 
 def _read(measurement: Measurement) -> Estimate:
+    """Return the mean squared effects: of marginal draws, then of conditional ones."""
     return Estimate.stack([measurement["marginal"], measurement["conditional"]])
 
 
 def _read_share(measurement: Measurement) -> Estimate:
+    """Return the mean squared effect of conditional draws over the response's variance."""
     response = measurement["squares"].linear(np.eye(3)[:1])
     return measurement["conditional"].over(response)
 

@@ -115,6 +115,7 @@ class ModelOnRows:
 
     @cached_property
     def _covariates(self) -> Covariates:
+        """What samplers learn from: evaluation and training rows, encoded once."""
         return Covariates(self.evaluation, self.train, self.all_rows, self.level_codes())
 
     def conditional(

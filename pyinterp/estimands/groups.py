@@ -97,6 +97,7 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
 
 
 def _name(term: str, level: str) -> str:
+    """Return the name of a term for the rows of one group."""
     return f"{term} | {level}"
 
 

@@ -257,6 +257,7 @@ def targets_of(one: Residuals) -> Estimate:
 
 
 def _without_rounding(one: Residuals) -> FloatArray:
+    """Return h, (n, levels), without values that are 0 but for the rounding of f."""
     return np.where(np.abs(one.h) <= ROUNDING * np.abs(one.f).max(), 0.0, one.h)
 
 
@@ -777,6 +778,7 @@ def _pool(
 
 
 def _relevance(one: Residuals) -> Estimate:
+    """Return the least loss of a feature, with the second test that it is not 0."""
     least = least_loss(one)
     return replace(least, tests=(Estimate.stack([least.tests[0], joint_coefficients(one)]),))
 
@@ -791,10 +793,12 @@ def _overlap(one: Residuals) -> Estimate:
 
 
 def _fit_of_others(one: Residuals) -> Estimate:
+    """Return R² of the response given the variables other than a feature."""
     return _number(_share_of(one.y[:, None], one.u[:, None], one.weights)[0], one)
 
 
 def _learned_by(one: Residuals) -> Estimate:
+    """Return who learned E(y | others), as a number: `by` of `Residuals`."""
     return _number(one.by, one)
 
 

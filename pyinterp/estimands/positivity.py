@@ -229,5 +229,6 @@ def variance_parts(
 
 
 def _read(measurement: Measurement) -> Estimate:
+    """Return R²_j: one minus the share of a feature's variance that the others leave."""
     share = measurement["unexplained"].over(measurement["variance"])
     return Estimate(value=1 - share.value, rows=1 - share.rows, mc_variance=share.mc_variance)

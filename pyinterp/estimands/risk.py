@@ -133,10 +133,12 @@ def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
 
 
 def _loss(measurement: Measurement) -> Estimate:
+    """Return the mean loss."""
     return measurement["loss"]
 
 
 def _explained_share(measurement: Measurement) -> Estimate:
+    """Return one minus the ratio of the mean loss to that of the best constant prediction."""
     ratio = measurement["loss"].over(measurement["constant"])
     return Estimate(value=1 - ratio.value, rows=1 - ratio.rows, mc_variance=ratio.mc_variance)
 

@@ -85,4 +85,5 @@ def limits(tail: float, alternative: str, formats: str | Sequence[str]) -> list[
 
 
 def _exponent(value: float) -> int:
+    """Return the power of ten of the first digit of a positive number."""
     return int(np.floor(np.log10(value)))

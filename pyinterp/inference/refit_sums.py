@@ -68,7 +68,7 @@ class RefitSums:
         return RefitSums(
             values=self.values - other.values,
             mc_variance=np.where((mine > 0) & (its > 0), np.nan, mine + its),
-            **_sums(np.subtract, [self, other]),
+            **_combine_sums(np.subtract, [self, other]),
             below=other.below if self.below is None else self.below,
             losses=other.losses if self.losses is None else self.losses,
             single=tuple(map(Estimate.minus, self.single, other.single)),
@@ -82,7 +82,7 @@ class RefitSums:
         return cls(
             values=_beside(*(part.values for part in parts)),
             mc_variance=_beside(*(part.mc_variance for part in parts)),
-            **_sums(_beside, parts),
+            **_combine_sums(_beside, parts),
             below=_beside(*map(_below, parts)) if ratios else None,
             losses=_beside(*map(_losses, parts)) if ratios else None,
             single=tuple(map(Estimate.stack, zip(*(part.single for part in parts), strict=True))),
@@ -94,20 +94,25 @@ class RefitSums:
 
 
 def _beside(*parts: FloatArray) -> FloatArray:
+    """Return arrays side by side, the terms of one after those of another."""
     return np.concatenate(parts, axis=1)
 
 
 def _below(part: RefitSums) -> FloatArray:
+    """Return the sums of the losses that divide, (n, q), for every term."""
     below = np.asarray(part.below)
     return np.broadcast_to(below, (len(below), part.values.shape[1]))
 
 
 def _losses(part: RefitSums) -> FloatArray:
+    """Return the losses that divide, (R, q), for every term."""
     losses = np.asarray(part.losses)
     return np.broadcast_to(losses, (len(losses), part.values.shape[1]))
 
 
-def _sums(function: Callable[..., FloatArray], parts: Sequence[RefitSums]) -> dict[str, Any]:
+def _combine_sums(
+    function: Callable[..., FloatArray], parts: Sequence[RefitSums]
+) -> dict[str, Any]:
     """Return a linear function of the sums of several, by name."""
     sums: dict[str, Any] = {}
     for name in ("effects", "halves", "shares"):

@@ -185,6 +185,7 @@ class Replicates:
         return sums
 
     def _mean(self, sums: FloatArray) -> FloatArray:
+        """Return sums over refits, (n, q), over how many refits that estimate the row evaluates."""
         return np.asarray(sums / np.maximum(self.evaluations.times, 1)[:, None])
 
     @property

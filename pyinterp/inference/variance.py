@@ -150,6 +150,7 @@ class Variance:
         return self._joint(bse, alternative).p_values(single)
 
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
+        """Return the law of the largest t of the terms that vary."""
         vary = np.flatnonzero(bse > 0)
         return LargestT.of(self.cov[np.ix_(vary, vary)], self.df, alternative)
 

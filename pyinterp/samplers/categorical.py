@@ -95,6 +95,7 @@ class Categorical(Sampler):
 
 
 def _has_probabilities(estimator: Any) -> bool:
+    """Whether an estimator is a classifier that predicts probabilities."""
     return is_classifier(estimator) and hasattr(estimator, "predict_proba")
 
 

@@ -32,6 +32,7 @@ class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
         return Z
 
     def _standard(self, X: FloatArray) -> FloatArray:
+        """Return columns less their centers, over their scales; 0 where values are missing."""
         return np.asarray(np.nan_to_num((X - self.center_) / self.scale_))
 
     def _singles(self, Z: FloatArray) -> list[FloatArray]:
@@ -113,6 +114,7 @@ class Stepwise(_OfTerms):
         return [bins, np.column_stack(self._singles(Z)), Z, gates]
 
     def _columns(self, Z: FloatArray) -> FloatArray:
+        """Return a column of ones and the terms that were selected, shape (n, 1 + terms)."""
         tables = self._tables(Z)
         return np.column_stack([np.ones(len(Z)), *(_term(tables, k) for k in self.terms_)])
 
@@ -121,10 +123,12 @@ class LogisticThenStepwise(LogisticThenTrees):
     """Logistic regression, then `Stepwise` on the residuals of its probabilities."""
 
     def _train_rest(self, X: FloatArray, y: FloatArray, weights: Any) -> Stepwise:
+        """Return what predicts the residuals of a class: terms that are selected."""
         return Stepwise().fit(X, y, weights)
 
 
 def _pairs(table: FloatArray) -> tuple[Any, Any]:
+    """Return the positions of all pairs of different columns, the first and the second of each."""
     return np.triu_indices(table.shape[1], 1)
 
 

@@ -98,6 +98,7 @@ class Residual(Sampler):
 
 @lru_cache(maxsize=1000)  # pandas takes longer than the draws
 def _index(variables: tuple[str, ...]) -> pd.Index:
+    """Return the names of variables as columns of a frame."""
     return pd.Index(variables)
 
 

@@ -148,6 +148,7 @@ class _SubgroupDistribution(ConditionalDistribution):
             yield self._draws(members, np.arange(m), balanced_permutations(m, min(k, m - 1), rng))
 
     def _draws(self, members: IntArray, rows: IntArray, index: IntArray) -> Draws:
+        """Return draws for some members of a group: the values of other members, (rows, draws)."""
         values = self._target.take(members).reset_index(drop=True)
         return Draws(members[rows], values, index, donors=members[index])
 

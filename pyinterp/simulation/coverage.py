@@ -70,6 +70,7 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
 
 
 def _fresh_draws(refits: int, process: Process, n: int) -> Resampling:
+    """Return the plan of refits that are trained and evaluated on fresh rows."""
     return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
 
 

@@ -183,6 +183,7 @@ def dgp_pfi(
 
 
 def _sizes(n: int) -> Iterator[int]:
+    """Yield the sizes of chunks that n rows are drawn in."""
     for start in range(0, n, CHUNK):
         yield min(CHUNK, n - start)
 

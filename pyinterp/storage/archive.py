@@ -137,6 +137,7 @@ def _several(value: Any, name: str, arrays: Arrays) -> Tree:
 
 
 def _name(array: Array, name: str, arrays: Arrays) -> str:
+    """Return the name of an array's file, and keep it; arrays that are equal have one file."""
     data = array.copy(order="K")  # sums depend on the order of values in memory
     by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
     digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
@@ -195,6 +196,7 @@ def _value(tree: Tree, array: Callable[[str], Array]) -> Any:
 
 
 def _takes(kind: type, state: Mapping[str, Any]) -> bool:
+    """Whether a class can be made with these arguments."""
     try:
         signature(kind).bind(**state)
     except TypeError:

@@ -68,19 +68,23 @@ def _values(column: pd.Series[Any] | pd.Index) -> Any:
 
 
 def _series(values: Any, name: Any, index: pd.Index) -> pd.Series[Any]:
+    """Return a series of pandas from its values, name and index."""
     return pd.Series(values, index, values.dtype, name)
 
 
 def _index(values: Any, name: Any) -> pd.Index:
+    """Return an index of pandas from its values and name."""
     return pd.Index(values, values.dtype, name=name, tupleize_cols=False)
 
 
 def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.DataFrame:
+    """Return a frame of pandas from its columns, their names and the index."""
     every = [_series(values, None, index) for values in columns]
     return pd.DataFrame(dict(enumerate(every)), index=index).set_axis(names, axis=1)
 
 
 def _objects(shape: tuple[int, ...], parts: tuple[Any, ...]) -> Any:
+    """Return an array of Python's objects of this shape."""
     array = np.empty(len(parts), dtype=object)
     array[:] = parts
     return array.reshape(shape)
@@ -110,6 +114,7 @@ def _check_type(name: str) -> None:
 
 
 def _column(dtype: str, values: Any) -> ExtensionArray:
+    """Return a column of pandas' types, or of times with a zone, by the type's name."""
     if values.dtype.kind == "M":
         zone = _zone(dtype.removesuffix("]").partition(", ")[2])
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
@@ -126,6 +131,7 @@ def _stamp(moment: Any, zone: str | None) -> pd.Timestamp:
 
 
 def _zone_of(zone: datetime.tzinfo) -> str:
+    """Return the name of a time zone of Python, after a check."""
     if isinstance(zone, datetime.timezone):  # its name may be one of a zone with summer time
         zone = datetime.timezone(zone.utcoffset(None))
     return _zone(str(zone))
@@ -142,6 +148,7 @@ def _zone(name: str) -> str:
 
 
 def _moment(text: str, fold: int) -> datetime.datetime:
+    """Return a time of Python; `fold` tells the second of two that a clock shows alike."""
     return datetime.datetime.fromisoformat(text).replace(fold=fold)
 
 

@@ -93,6 +93,7 @@ def _in_place_of(target: Path, old: int) -> Iterator[Path]:
 
 
 def _flush(path: Path) -> None:
+    """Wait until a folder or file is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

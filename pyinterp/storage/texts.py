@@ -39,6 +39,7 @@ def text_of(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
+    """Return a value as text, however long."""
     for kinds, text in FORMS:
         if isinstance(value, kinds):
             return text(value)
@@ -46,16 +47,19 @@ def _text(value: Any) -> str:
 
 
 def _of_array(array: np.ndarray) -> str:
+    """Return the shape of an array and a digest of its values."""
     if array.dtype.hasobject:
         return f"array {array.shape} {text_of(array.ravel().tolist())}"
     return f"array {array.shape} {_digest(np.ascontiguousarray(array).tobytes())}"
 
 
 def _of_frame(frame: pd.DataFrame | pd.Series[Any]) -> str:
+    """Return a digest of the values of a frame or a series."""
     return f"frame {_digest(pd.util.hash_pandas_object(frame).to_numpy().tobytes())}"
 
 
 def _of_mapping(value: Mapping[Any, Any]) -> str:
+    """Return names and values of a mapping as text."""
     return ", ".join(f"{text_of(name)}: {text_of(part)}" for name, part in value.items())
 
 
@@ -92,4 +96,5 @@ def _by_name(value: Any) -> str:
 
 
 def _digest(data: bytes) -> str:
+    """Return 16 hexadecimal digits that tell data apart."""
     return hashlib.sha256(data).hexdigest()[:16]

@@ -167,6 +167,7 @@ class Inputs:
         return columns, values
 
     def _of(self, matrix: Matrix) -> FloatArray:
+        """Return the model's inputs, (n, columns), of rows of the design."""
         inputs = matrix if self.before is None else self.before(matrix)
         values = numbers(inputs, self.levels)
         return values if self.cast is None else self.cast(values, np.arange(values.shape[1]))
@@ -199,6 +200,7 @@ def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
 
 
 def _codes(frame: pd.DataFrame, levels: ByName, names: Iterable[Any] | None = None) -> FloatArray:
+    """Return columns of a frame as numbers, categories as the model's codes."""
     names = frame.columns if names is None else names
     return np.column_stack([_number(frame[name], levels.get(name, ())) for name in names])
 
@@ -218,4 +220,5 @@ def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
 
 
 def _differ(a: FloatArray, b: FloatArray) -> np.ndarray:
+    """Return where two arrays differ; missing values are the same."""
     return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))

@@ -132,6 +132,7 @@ class LinearWhatIf(ExactWhatIf):
     def _smooth_sums(
         self, y: FloatArray, loss: Loss, kept: FloatArray, donated: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
+        """Return sums of a smooth loss, by nodes on the line of donors; None of other losses."""
         line = line_of(donated) if is_smooth(loss) else None
         if line is None:
             return None
@@ -176,5 +177,6 @@ class LinearWhatIf(ExactWhatIf):
         return self.model.intercept + rows @ others, np.tensordot(values, replaced, 1)
 
     def _predictions(self, linear: FloatArray) -> FloatArray:
+        """Return predictions from linear predictors, shape (..., outputs)."""
         with np.errstate(all="ignore"):  # what overflows is refused, in a sentence
             return self.model.link(linear)

@@ -46,12 +46,14 @@ def piecewise_sums(
     middle = np.average(donors, weights=counts)  # running sums of large values cost digits
     r, b, of_r, of_b = rows - middle, donors - middle, np.argsort(rows), np.argsort(donors)
     over_donors, over_rows = np.empty(len(r)), np.empty(len(b))
-    over_donors[of_r] = _sums(r[of_r], b[of_b], counts[of_b], pieces)
-    over_rows[of_b] = _sums(b[of_b], r[of_r], np.ones(len(r)), pieces)
+    over_donors[of_r] = _sum_over_others(r[of_r], b[of_b], counts[of_b], pieces)
+    over_rows[of_b] = _sum_over_others(b[of_b], r[of_r], np.ones(len(r)), pieces)
     return over_donors, over_rows
 
 
-def _sums(points: FloatArray, others: FloatArray, counts: Any, pieces: Pieces) -> FloatArray:
+def _sum_over_others(
+    points: FloatArray, others: FloatArray, counts: Any, pieces: Pieces
+) -> FloatArray:
     """Return the sums over others of the losses of every point, both in order.
 
     Within a piece lie the others of an interval that moves with the point. The sums of their

@@ -220,11 +220,13 @@ class TreesWhatIf(ExactWhatIf):
         return None if large else self._bits_of(self.rows)
 
     def _bits(self, some: slice) -> npt.NDArray[np.uint64]:
+        """Return `bits` of a block of rows, made anew if all are too many to be kept."""
         if self.bits is None:
             return self._bits_of(self.rows[some])
         return self.bits[some.start // GROUP : some.stop // GROUP]
 
     def _bits_of(self, rows: FloatArray) -> npt.NDArray[np.uint64]:
+        """Return which rows every split sends to the left, as words of 64 rows: (words, splits)."""
         bits = np.empty((-(-len(rows) // GROUP), len(self.splits.threshold)), np.uint64)
         for group, word in enumerate(bits):
             some = rows[group * GROUP : (group + 1) * GROUP]

@@ -362,6 +362,7 @@ class FeatureWhatIf:
         return donors
 
     def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
+        """Return what prepares copies of rows, once, and only if it is called."""
         whatif = self._whatif
         return cache(partial(whatif.design.swap, self.sample, self.variables, donors))
 

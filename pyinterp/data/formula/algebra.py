@@ -46,6 +46,7 @@ class TermReader:
 
     @property
     def _token(self) -> Token:
+        """The next token."""
         return self._tokens[self._at]
 
     def _take(self, *texts: str) -> str:
@@ -186,4 +187,5 @@ class TermReader:
         return self._reader.columns.unreadable(self._code, reason)
 
     def _refuse(self, reason: str) -> NoReturn:
+        """Raise `FormulaError` with the reason why terms can't be read."""
         raise FormulaError(f"Can't read the terms `{short(self._code)}`: {reason}.")

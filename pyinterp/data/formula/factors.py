@@ -175,6 +175,7 @@ class FactorReader:
             )
 
     def _is_in_reach(self, name: str) -> bool:
+        """Whether a name is known to formulas, to the caller or to Python."""
         return name in LANGUAGE or name in self._scope or hasattr(builtins, name)
 
 
@@ -222,6 +223,7 @@ def _check_call(call: ast.Call) -> None:
 
 
 def _is_call(node: ast.AST, names: Sequence[str]) -> TypeGuard[ast.Call]:
+    """Whether code is a call of a function of one of these names."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 

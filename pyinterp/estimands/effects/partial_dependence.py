@@ -344,6 +344,7 @@ def _measure_losses(
 
 
 def _read(measurement: Measurement, *, transform: FloatArray) -> Estimate:
+    """Return linear functions of a curve, such as its points less their mean."""
     return measurement["curve"].linear(transform)
 
 

@@ -355,6 +355,7 @@ def _read(
     squared: bool,
     eps: float,
 ) -> Estimate:
+    """Return H by pair or feature: sums of squares, or roots, over others if `normalize`."""
     squares = measurement["squares"]
     classes = len(squares.value) // functions
     starts = np.repeat(np.arange(classes) * functions, len(above))

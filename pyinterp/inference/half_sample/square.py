@@ -149,6 +149,7 @@ class SquareVariance(Variance):
         return np.where(other & ~np.isnan(p), 1.0, p)
 
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:
+        """Return the law of the largest t; one-sided limits are the two-sided ones."""
         return super()._joint(bse, "two-sided")
 
     def _above(
