@@ -235,6 +235,7 @@ def other_family(refit: int, family: object, first: object) -> PredictionError:
 def _without(
     models: ref[ModelsHere], refit: int, variables: tuple[str, ...], kind: Kind
 ) -> FloatArray | None:
+    """Return predictions of a refit that was trained again without some variables."""
     return cast(LeaveOut, _there(models).leave_out).predictions(refit, variables, kind)
 
 
