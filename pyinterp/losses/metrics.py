@@ -230,6 +230,7 @@ def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return 1 for rows whose class is predicted, else 0."""
     return np.asarray(most_probable(prediction) == y, dtype=np.float64)
 
 
@@ -253,6 +254,7 @@ def _balanced_accuracy(y: FloatArray, prediction: FloatArray, weights: FloatArra
 
 
 def _youden(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
+    """Return Youden's index, twice the balanced accuracy less one, and rows' influences."""
     value, derivatives = _balanced_accuracy(y, prediction, weights)
     return 2 * value - 1, 2 * derivatives
 

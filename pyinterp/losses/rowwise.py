@@ -229,14 +229,17 @@ def check_needs(
 
 
 def _squared_error(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return squared errors."""
     return np.asarray(np.square(y - prediction))
 
 
 def _absolute(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return absolute errors."""
     return np.abs(y - prediction)
 
 
 def _huber(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return Huber losses, linear beyond errors of 1."""
     return np.asarray(special.huber(1.0, y - prediction))
 
 
@@ -252,11 +255,13 @@ def _check_positive(name: str, y: FloatArray, prediction: FloatArray, *, zero: b
 
 
 def _poisson(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return Poisson deviances."""
     _check_positive("poisson", y, prediction, zero=True)
     return np.asarray(2 * special.kl_div(y, prediction))
 
 
 def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return gamma deviances."""
     _check_positive("gamma", y, prediction, zero=False)
     return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
 
@@ -280,10 +285,12 @@ def _probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _log(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return minus the logarithm of the observed class's probability."""
     return np.asarray(-np.log(np.clip(_probability(y, prediction), EPSILON, 1.0)))
 
 
 def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return the squared distance of probabilities from the observed class; half of it for two."""
     total: FloatArray = np.square(prediction).sum(axis=-1) - 2 * _probability(y, prediction) + 1
     return total / 2 if prediction.shape[-1] == 2 else total
 
@@ -296,10 +303,12 @@ def _ranked_probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
+    """Return 1 for rows whose class is not predicted, else 0."""
     return np.asarray(most_probable(prediction) != y, dtype=np.float64)
 
 
 def _shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the share of every class in the rows, or in their weights."""
     counts = np.bincount(y.astype(np.intp), weights)
     return np.asarray(counts / counts.sum())
 
