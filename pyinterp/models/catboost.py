@@ -55,6 +55,7 @@ def _check(model: Any) -> None:
 
 
 def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
+    """Return options of `fit` that stop training after so many rounds without gain."""
     return {"early_stopping_rounds": rounds, "verbose": False}
 
 

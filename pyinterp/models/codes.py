@@ -132,4 +132,5 @@ def _differs(values: FloatArray, outside: FloatArray, share: float, among: Any) 
 
 
 def _table(inputs: Any) -> Any:
+    """Return inputs as an array, dense."""
     return np.asarray(inputs.toarray() if hasattr(inputs, "toarray") else inputs)

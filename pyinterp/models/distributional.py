@@ -144,4 +144,5 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
 
     @property
     def _fitted_estimator(self) -> Any:
+        """The estimator that was trained, or was fitted before."""
         return getattr(self, "estimator_", self.estimator)

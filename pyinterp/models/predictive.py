@@ -169,5 +169,6 @@ def _of_ngboost(model: Any, row: Any) -> Statement | None:
 
 
 def _parameters(model: Any, name: str, inputs: Any) -> FloatArray:
+    """Return parameters of a family, (n, P), from those that NGBoost predicts."""
     parameters = FAMILIES[name][1](model.pred_dist(inputs).params)
     return np.column_stack([np.broadcast_to(np.ravel(p), len(inputs)) for p in parameters])

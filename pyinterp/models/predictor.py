@@ -276,6 +276,7 @@ class Predictor:
 
     @property
     def _states_probabilities(self) -> bool:
+        """Whether the model predicts probabilities of classes."""
         return self.labels is None or hasattr(self.estimator, "predict_proba")
 
     @property

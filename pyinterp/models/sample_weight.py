@@ -63,6 +63,7 @@ def check_takes_weights(estimator: Any) -> None:
 
 
 def _wraps(estimator: Any) -> bool:
+    """Whether an estimator has others inside."""
     return innermost(estimator) is not estimator or hasattr(estimator, "estimators")
 
 

@@ -60,6 +60,7 @@ def _mean_family(model: Any) -> str:
 
 
 def _categories(model: Any) -> list[int]:
+    """Return the positions of the columns that a fitted model takes as categories."""
     mask = getattr(model, "is_categorical_", None)  # of histogram boosting
     return [] if mask is None else np.flatnonzero(mask).tolist()
 

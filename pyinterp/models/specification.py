@@ -90,10 +90,12 @@ def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _number(value: object) -> str:
+    """Return a number with three digits, or another value as code."""
     return f"{value:.3g}" if isinstance(value, float) else _value(value)
 
 
 def _is_estimator(value: object) -> bool:
+    """Whether a value is an instance of an estimator."""
     return callable(getattr(value, "get_params", None)) and not isinstance(value, type)
 
 

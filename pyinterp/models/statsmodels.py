@@ -66,6 +66,7 @@ def _offset(results: Any) -> Offset | None:
 
 
 def _mean_family(results: Any) -> str:
+    """Return the family of results with a logarithmic link; else ""."""
     model = results.model
     return family_of_mean(type(model).__name__, getattr(model, "family", None))
 
@@ -109,6 +110,7 @@ def _check_rows(results: Any, X: Any, offset: bool) -> None:
 
 
 def _formula(results: Any) -> str | None:
+    """Return the formula of results; None without one."""
     formula = getattr(results.model, "formula", None)
     return formula if isinstance(formula, str) and "~" in formula else None
 
@@ -127,6 +129,7 @@ def _names(results: Any) -> list[str] | None:
 
 
 def _number(results: Any) -> int | None:
+    """Return how many columns results were fitted to; None if that is not known."""
     exog = getattr(results.model, "exog", None)
     return None if exog is None else int(exog.shape[1])
 
@@ -183,10 +186,12 @@ def _of_new_responses(results: Any, inputs: Any) -> FloatArray:
 
 
 def _of_counts(results: Any, inputs: Any) -> FloatArray:
+    """Return the parameter of Poisson distributions, (n, 1): the mean."""
     return np.asarray(results.predict(inputs), dtype=np.float64)[:, None]
 
 
 def _shape_and_scale(results: Any, inputs: Any) -> FloatArray:
+    """Return the parameters of gamma distributions, (n, 2)."""
     mean, scale = np.asarray(results.predict(inputs), dtype=np.float64), float(results.scale)
     return np.column_stack([np.full(len(mean), 1 / scale), mean * scale])
 

@@ -54,10 +54,12 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
 
     @property
     def takes_offset(self) -> bool:
+        """Whether the model of statsmodels takes an offset."""
         return takes_offset(self.model)
 
     @property
     def mean_family(self) -> str:
+        """The family of a model with a logarithmic link; else ""."""
         family = (self.options or {}).get("family", getattr(self.model, "family", None))
         return family_of_mean(self.model.__name__, family)
 

@@ -16,11 +16,13 @@ NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "so
 
 
 def _stops(model: Any, rounds: int) -> Mapping[str, Any]:
+    """Return options of `fit` that stop training after so many rounds without gain."""
     model.set_params(early_stopping_rounds=rounds)
     return {"verbose": False}
 
 
 def _categories(model: Any) -> set[int]:
+    """Return the positions of the columns that a fitted model takes as categories."""
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     return {j for j, kind in enumerate(booster.feature_types or ()) if kind == "c"}
 
