@@ -122,6 +122,7 @@ class _Call:
 
     @property
     def is_over(self) -> bool:
+        """Whether the call, or one that it is a part of, has ended."""
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
     def do(self, job: Callable[[], T]) -> T:
