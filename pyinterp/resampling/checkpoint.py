@@ -204,14 +204,17 @@ class Checkpoint:
         _write(self._without(number, variables), _pickle_of(predictions, "what it predicts"))
 
     def _without(self, number: int, variables: Sequence[str]) -> Path:
+        """Return the file of a refit's predictions without some variables."""
         # Names of variables may be longer than those of files, or have a slash.
         names = sha256(json.dumps(list(map(str, variables))).encode()).hexdigest()[:16]
         return self.folder / "left_out" / f"{number:0{DIGITS}d}-{names}.pickle"
 
     def _failure(self, number: int) -> Path:
+        """Return the file that says why a refit failed."""
         return self._refit(number).with_suffix(".txt")
 
     def _refit(self, number: int) -> Path:
+        """Return the file of a refit."""
         return self.folder / "refits" / f"{number:0{DIGITS}d}.pickle"
 
 
