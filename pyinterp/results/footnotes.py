@@ -308,6 +308,7 @@ def _limits(results: EstimandResults, terms: pd.Index, alpha: float) -> Iterator
 
 
 def _enumerate(terms: Iterable[object]) -> str:
+    """Return the names of terms, the first six of many."""
     names = list(dict.fromkeys(map(str, terms)))
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 

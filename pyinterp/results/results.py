@@ -971,9 +971,11 @@ class EstimandResults(TableOfEstimands):
 
     @cached_property
     def _index(self) -> pd.Index:
+        """The names of the terms, as an index."""
         return pd.Index(self.estimand.terms.names, name="term")
 
     def _series(self, values: FloatArray, name: str) -> pd.Series[float]:
+        """Return values by term."""
         return pd.Series(values, index=self._index, name=name)
 
     def _constraint(self, hypotheses: Hypothesis) -> Hypotheses:
