@@ -61,10 +61,12 @@ class Additive(_OfTerms):
         else:
             _, s, right = np.linalg.svd(C, full_matrices=False)
             values, vectors = s**2, right.T
+        # Fits of all penalties at once, of rows in the directions of the eigenvectors.
         P = C @ vectors
         shrunk = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES)
         fits = P @ (shrunk * (P.T @ r)[:, None])
         leverage = np.square(P) @ shrunk + (weights / weights.sum())[:, None]
+        # Residuals over 1 - leverage are those of rows that are left out.
         best = np.square((r[:, None] - fits) / (1 - leverage)).sum(axis=0).argmin()
         self.coef_ = vectors @ (shrunk[:, best] * (P.T @ r)) / spread
         self.intercept_ = level - center @ self.coef_
