@@ -339,10 +339,10 @@ class Analysis:
             )
 
     def _describe(self, factual: Sequence[FloatArray]) -> FitFacts:
-        """Return the facts that predictions of every refit's rows tell.
+        """Return what predictions tell of the fit, by refit, of its evaluation rows as they are.
 
-        Rows of clusters, repeated rows and rows of one's model have no note on their order. Totals
-        are the median over refits.
+        That is how halves predict, and a footnote on rows that look ordered in time. Rows of
+        clusters, repeated rows and rows of one fitted model have none.
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
         look = single and context.unit == "rows" and self.models.trains
