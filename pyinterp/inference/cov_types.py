@@ -47,7 +47,7 @@ NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
         "leave `cov_type` out",
     ),
     "model": (
-        lambda found: found.number == 1 and not found.pool,
+        lambda found: found.number == 1,
         "one fitted model, not several refits",
         "use `pi.FittedModel(...)`, or leave `cov_type` out",
     ),
