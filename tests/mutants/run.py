@@ -32,12 +32,15 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "accumulated", "bootstrap", "causal", "conditional", "coverage_statements",
-            "effects", "estimates", "features", "flatness", "grids", "h_statistic", "half_refits",
-            "half_sample", "inference", "interaction", "loco", "mean_share", "metrics",
-            "metrics_of_r", "monte_carlo", "native", "nested_bootstrap", "permutation", "relation",
-            "replicates", "resampling", "results", "risk", "row_warnings", "simultaneous", "square",
-            "tables", "two_sides",
+            "accumulated", "ale", "blame", "bootstrap", "causal", "compare_many", "conditional",
+            "coverage_statements", "delta", "effects", "estimate", "estimates", "features",
+            "flatness", "grids", "h_statistic", "half_refits", "half_sample", "importance_measures",
+            "inference", "interaction", "joint_tests", "loco", "mean_family", "mean_share",
+            "metrics", "metrics_of_r", "monte_carlo", "native", "nested_bootstrap", "order",
+            "ordered", "permutation", "population", "ranks", "ratios", "register_variance",
+            "relation", "replicates", "resampling", "results", "risk", "row_warnings",
+            "sample_size", "shares", "simultaneous", "square", "tables", "two_sides", "uncertainty",
+            "uncertainty_edges",
         )
     ),
     "tests/contract/test_one_answer.py",
