@@ -71,12 +71,14 @@ def run_and_kill():
         )
         running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
         deadline = time.monotonic() + 120
-        while _blocks(file) < blocks:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.02)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+        try:
+            while _blocks(file) < blocks:
+                assert time.monotonic() < deadline
+                assert running.poll() is None
+                time.sleep(0.02)
+        finally:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
         return _blocks(file)
 
     return run
