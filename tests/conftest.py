@@ -51,7 +51,7 @@ add, left = StudyFile.add, {blocks}
 def stopping(self, records):
     global left
     add(self, records)
-    left -= 1
+    left -= bool(records)  # the first call has none
     if not left:
         time.sleep(600)  # to be killed
 StudyFile.add = stopping
