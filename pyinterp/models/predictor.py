@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -292,7 +293,7 @@ class Predictor:
         """Return a predictor of the same kind and classes that has its model's name alone."""
         return replace(self, estimator=self.name, _call=AbsentFunction("predict"))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What tables and messages call the estimator."""
         return learner_name(self.estimator)

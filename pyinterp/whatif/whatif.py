@@ -229,9 +229,8 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        is_feature = isinstance(variables, tuple) and len(variables) > 0
-        if not (is_feature and all(name in whatif.design.variables for name in variables)):
-            variables = names_of(variables, "variables")
+        variables = names_of(variables, "variables")
+        if not variables or {*variables} - {*whatif.design.variables}:
             every = [*map(str, whatif.sample.variables)]
             check_names(variables, every, kind="variable", argument="variables")
         self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(variables)
