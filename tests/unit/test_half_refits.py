@@ -75,8 +75,8 @@ def test_growth_is_that_of_the_reference(signal, half, noise, other):
     fits = HalfRefits(about(signal, noise, 16), about(half, other, 30))
     assume(abs(signal - half - np.hypot(noise, other)) > 1e-9)
     expected = reference.growth(fits.estimating[:, 0], fits.halves[:, 0])
-    assert fits.growth == pytest.approx(expected, rel=1e-9)
-    assert 1.0 <= fits.growth <= 1.5
+    assert fits.verdict.growth == pytest.approx(expected, rel=1e-9)
+    assert 1.0 <= fits.verdict.growth <= 1.5
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_growth_is_that_of_the_reference(signal, half, noise, other):
 )
 def test_halves_that_find_too_little_are_refused(signal, half, noise, refused):
     fits = fits_of(signal, half, noise)
-    assert bool(fits.reason) is refused
+    assert bool(fits.verdict.reason) is refused
     if refused:
-        assert f"finds {max(half / signal, 0):.0%} of what it finds on 63.2%" in fits.reason
-        assert fits.reason.endswith("fit on more rows, or let it adapt to fewer")
+        assert f"finds {max(half / signal, 0):.0%} of what it finds on 63.2%" in fits.verdict.reason
+        assert fits.verdict.reason.endswith("fit on more rows, or let it adapt to fewer")
 
 
 @pytest.mark.parametrize(("constant", "refused"), [(3, False), (4, True)])
@@ -104,11 +104,13 @@ def test_halves_that_predict_a_constant_are_refused(constant, refused):
     halves = about(1.0, 0.01, 30)
     halves[:constant, 1] = 0.0
     fits = HalfRefits(about(1.0, 0.01, 15), halves)
-    assert bool(fits.reason) is refused
+    assert bool(fits.verdict.reason) is refused
     if refused:
-        assert "13% of the refits predict the same for every row" in fits.reason
+        assert "13% of the refits predict the same for every row" in fits.verdict.reason
     never = about(1.0, 0.01, 15) * [1.0, 0.0]
-    assert HalfRefits(never, halves).reason == ""  # nothing at the size of the estimate either
+    assert (
+        HalfRefits(never, halves).verdict.reason == ""
+    )  # nothing at the size of the estimate either
 
 
 @pytest.mark.parametrize(("times", "warned"), [(1.57, False), (1.59, True)])
@@ -116,17 +118,17 @@ def test_predictions_that_vary_more_on_halves_are_warned_of(times, warned):
     """1.264 of the growth is that of training variances; the rest is above a fifth of it."""
     halves = about(1.0, 0.01, 30) * [1.0, times]
     fits = HalfRefits(about(1.0, 0.01, 15), halves)
-    assert bool(fits.warning) is warned
-    assert fits.reason == ""
+    assert bool(fits.verdict.warning) is warned
+    assert fits.verdict.reason == ""
     if warned:
-        assert f"predictions vary {times:.3g} times as much as on 63.2%" in fits.warning
+        assert f"predictions vary {times:.3g} times as much as on 63.2%" in fits.verdict.warning
 
 
 def test_halves_that_are_the_estimate_are_never_refused():
     """There is no other size. Whatever the halves find: nothing, a constant, or much."""
     for mean, spread in ((1.0, 1.0), (-1.0, 1.0), (1.0, 0.0)):
         fits = HalfRefits(np.zeros((0, 2)), about(mean, 0.01, 30) * [1.0, spread])
-        assert (fits.growth, fits.reason, fits.warning) == (1.0, "", "")
+        assert (fits.verdict.growth, fits.verdict.reason, fits.verdict.warning) == (1.0, "", "")
     results = fit(frame(75), HistGradientBoostingRegressor(max_iter=20), pi.HalfSampling(0))
     assert not results.pfi().variance.reason
 

@@ -171,6 +171,10 @@ class Fit(NamedTuple):
     reason: str = ""
     warning: str = ""
 
+    @property
+    def verdict(self):
+        return self
+
 
 FITS = [(), (Fit(1.3),), (Fit(1.0, 0.4),), (Fit(1.2, 0.7),), (Fit(1.2, 0.1), Fit(1.1, 0.6))]
 
@@ -326,7 +330,7 @@ class TestPlan:
         assert T.shape == (6, 2, 2)
         assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
         (fit,) = pfi.replicates.half_refits
-        assert fit.growth == 1.0  # of which size is the estimate, and of which the halves?
+        assert fit.verdict.growth == 1.0  # of which size is the estimate, and of which the halves?
         S = T.mean(axis=1).var(axis=0, ddof=1)
         parts = zip(parts_of(refits_of(results, pfi)), S, strict=True)
         expected = [reference.variances(A, s, s / 6, 1.0, fit.mean_share) for (A, *_), s in parts]
@@ -407,7 +411,7 @@ class TestPlan:
         ):
             assert_allclose(row[["A", "S", "s2_m"]].tolist(), [A, S, s2_m], rtol=1e-9)
             assert (row["m"], row["M"]) == (15, M)
-            assert (row["g"], row["r"]) == (fit.growth, fit.mean_share)
+            assert (row["g"], row["r"]) == (fit.verdict.growth, fit.mean_share)
             if relation == "difference":
                 V, V0 = reference.variances(*row[["A", "S", "s2_m", "g", "r"]])
                 assert np.isnan(row["growth_ratio"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,24 @@ ROUNDING = 1e-12
 MORE_ROWS = "so that halves do not show its variance; fit on more rows, or let it adapt to fewer"
 
 
+class Verdict(NamedTuple):
+    """What predictions tell of halves, beside those of the estimate's refits.
+
+    Attributes
+    ----------
+    growth : float
+        The factor g by which refits of the estimate find more than halves; 1 within noise.
+    reason : str
+        Why halves say too little of the learner; empty if they do not.
+    warning : str
+        That predictions on halves vary more than their size tells; empty if they do not.
+    """
+
+    growth: float
+    reason: str
+    warning: str
+
+
 @dataclass(frozen=True)
 class HalfRefits:
     """Signal and spread of predictions on rows that did not train, per refit.
@@ -45,24 +64,17 @@ class HalfRefits:
         Of refits on halves.
     mean_share : float
         r of `mean_share`.
-    growth : float
-        The factor g by which refits of the estimate find more than halves; 1 within noise.
-    reason : str
-        Why halves say too little of the learner; empty if they do not.
-    warning : str
-        That predictions on halves vary more than their size tells; empty if they do not.
     """
 
     estimating: FloatArray
     halves: FloatArray
     mean_share: float = 1.0
-    growth: float = field(default=1.0, init=False)
-    reason: str = field(default="", init=False)
-    warning: str = field(default="", init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What both sizes of training rows tell of halves."""
         if min(len(self.estimating), len(self.halves)) < 2:
-            return
+            return Verdict(1.0, "", "")
         half, half_spread = (float(self.halves[:, j].mean()) for j in (0, 1))
         signal, spread = map(float, self.estimating.mean(axis=0))
         error = float(
@@ -93,7 +105,7 @@ class HalfRefits:
                 "much as on 63.2%, as they do where features are nearly as many as rows: standard "
                 "errors are too large. Fit on more rows, or use a penalty."
             )
-        vars(self).update(growth=growth, reason=reason, warning=warning)
+        return Verdict(growth, reason, warning)
 
 
 def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:

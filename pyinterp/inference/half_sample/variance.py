@@ -76,7 +76,7 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
         S_of_pairs=S_of_pairs,
         S=S_of_pairs.mean(axis=0),
         by_refits=covariance(of_mean) / len(of_mean),
-        growth=max([fit.growth for fit in fits], default=1.0),
+        growth=max([fit.verdict.growth for fit in fits], default=1.0),
         mean_share=max([fit.mean_share for fit in fits], default=1.0),
         ratio_growth=np.clip(ratio, 1.0, LARGEST_GROWTH),
     )
@@ -183,7 +183,7 @@ def _plain(
         few_of = min(every, key=attrgetter("effective_clusters"))
     count, refused, warning = few_of.cluster_count, "", ""
     for fit in replicates.half_refits:
-        refused, warning = refused or fit.reason, warning or fit.warning
+        refused, warning = refused or fit.verdict.reason, warning or fit.verdict.warning
     if count is not None:  # halves of G clusters have G / 2 of them
         df = max(min(df, int(few_of.effective_clusters) // 2), 1)
     if count is not None and count < FEW_CLUSTERS:
