@@ -15,7 +15,7 @@ Module         Content
 `algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
 =============  =================================================================
 
-Refusals may grow in `dialects`; accepted formulas have to agree with R's ``model.matrix``.
+Refusals may grow in `dialects.toml`; accepted formulas have to agree with R's ``model.matrix``.
 """
 
 from __future__ import annotations
