@@ -57,15 +57,6 @@ def with_progress(
                 bar.update()
 
 
-def tell(text: str, progress: ProgressOption) -> None:
-    """Write a line of text where `with_progress` shows its progress."""
-    if progress == "log":
-        LOG.info("%s", text)
-    elif progress:
-        with _bar()(desc=text, bar_format="{desc}", disable=_no_bars()) as line:
-            line.refresh()
-
-
 def _bar() -> type:
     """Return tqdm's class of bars for where this runs."""
     with warnings.catch_warnings():

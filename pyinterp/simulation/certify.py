@@ -57,7 +57,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from scipy import stats
 
 from pyinterp._typing import FloatArray
@@ -66,14 +65,14 @@ from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
-from pyinterp.parallel.progress import ProgressOption, clock, tell
+from pyinterp.parallel.progress import ProgressOption, clock
 from pyinterp.representation import cached_table
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, Tabular, largest_first, summarize_frame
 from pyinterp.results.table import Table
-from pyinterp.simulation.coverage import TRUTH_BLOCKS, CoverageStudy
+from pyinterp.simulation.coverage import CoverageStudy
 from pyinterp.simulation.coverage_results import COLUMNS, CoverageResults
 from pyinterp.simulation.data_copy import copy_of
 from pyinterp.simulation.process import Process
@@ -118,8 +117,8 @@ class Certificate(Tabular):
         Source of the truth, in words.
     null : tuple of str
         Features on which the response of the copies does not depend.
-    expected_seconds, seconds : float
-        Duration of the call that returned this, before and after.
+    seconds : float
+        Duration of the call that returned this.
 
     Examples
     --------
@@ -140,7 +139,6 @@ class Certificate(Tabular):
     alpha: float
     truth: str
     null: tuple[str, ...]
-    expected_seconds: float
     seconds: float
 
     def _error(self, coverage: float) -> float:
@@ -226,7 +224,7 @@ class Certificate(Tabular):
                 ("Learner:", context.learner),
                 ("Truth:", f"{self.truth}, std err at most {self.frame['truth_mcse'].max():.2g}"),
                 ("Resampling:", f"{context.plan}, {self.table.cov_type}"),
-                ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
+                ("Time:", clock(self.seconds)),
                 ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
             notes=[] if notes == "none" else [*filter(None, every), CAUTION],
@@ -280,7 +278,7 @@ def certify(
         Keeps the counts, data set by data set: after Ctrl-C the same call goes on, and
         `data_sets` may be raised later.
     progress : bool or "log"
-        As in `Learner.fit`, and by default True too. The time that all of it takes is told first.
+        As in `Learner.fit`, and by default True too.
 
     Returns
     -------
@@ -341,8 +339,6 @@ def certify(
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "certificate.sqlite") if file is None else Path(file)
-        expected = study.seconds(path) / effective_n_jobs(n_jobs)
-        tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
         every = StudyFile(path).records()
     ours = [record for record in every if record.row.process == copy.name]
@@ -354,7 +350,6 @@ def certify(
         alpha=alpha,
         truth=f"{truth_refits} refits on {study.train} rows",
         null=copy.null,
-        expected_seconds=expected,
         seconds=time.monotonic() - start,
     )
 
@@ -406,17 +401,3 @@ class _CopyStudy(CoverageStudy):
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
         """Return refits on fresh data, trained on as many rows as in the analysis."""
         return FreshDraws(partial(process.draw, 2 * self.train), refits, fraction=0.5)
-
-    def seconds(self, path: Path) -> float:
-        """Return the time for all units that `path` lacks, by the time of one of each kind."""
-        kinds = [unit.row.kind for unit in self._todo(StudyFile(path).records())]
-        (copy,), (n,), (ask,) = self.dgps, self.n, self.estimands.values()
-        (name,), fresh = self.resamplings, self.truth_plan(copy, n, TRUTH_BLOCKS)
-        seconds = {}
-        for kind, used in (("truth", fresh), ("coverage", self.plan(name, copy, n))):
-            if kind in kinds:
-                start = time.monotonic()
-                learner = self.learner(copy, "", self.draw(copy, n, -2))
-                ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
-                seconds[kind] = time.monotonic() - start
-        return sum(map(seconds.__getitem__, kinds))
