@@ -236,6 +236,9 @@ class Parameter:
     range : tuple of float
         The least and the largest value that there can be. Intervals stay in it: they end there if
         there is a value of `null` or `no_effect`, else they are symmetric on a logarithmic scale.
+    share : bool
+        Whether the values are shares, though estimates may be above 1: upper limits of others end
+        at 1, and with fewer than 4 degrees of freedom there are no limits.
     effect : bool
         Whether the values are an effect, of a model that stands for the truth. With a model that
         states the covariance of its coefficients they take the delta method; with another one that
@@ -258,6 +261,7 @@ class Parameter:
     null: float | None = None
     no_effect: float | None = None
     range: Range = REAL
+    share: bool = False
     effect: bool = False
     better: Literal["smaller", "larger"] | None = None
     only: Literal["greater"] | None = None

@@ -22,6 +22,8 @@ from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 
+LEAST_DF = 4  # of limits of shares, which else go from 0 to 1 whatever the data are
+
 
 @dataclass(frozen=True)
 class IntervalScale:
@@ -97,6 +99,8 @@ class TermInference:
         The scale for the estimand's range, which no interval leaves.
     symmetric : bool
         Whether t intervals are symmetric on that scale; else they end where the range does.
+    share : bool
+        Whether estimates are shares, whose upper limits end at 1, unless they are above it.
     has_test : bool
         Whether there are statistics and p-values; intervals there always are.
     """
@@ -110,6 +114,7 @@ class TermInference:
     simultaneous: bool = False
     scale: IntervalScale = field(default_factory=IntervalScale)
     symmetric: bool = False
+    share: bool = False
     has_test: bool = True
     _limits: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
@@ -175,9 +180,21 @@ class TermInference:
             limits = self.variance.interval(estimate, bse, self.level(alpha), self.alternative)
         if self.on_log_scale:
             limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
+        if self.share:
+            end = np.where(self.estimate > 1, np.inf, 1.0) * (np.nan if self.no_limits else 1.0)
+            limits = np.minimum(limits, end[:, None])
         self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
         return self._limits[alpha]
+
+    @cached_property
+    def no_limits(self) -> str:
+        """Why there are standard errors without limits; empty if there are both."""
+        few = self.share and self.variance.df < LEAST_DF
+        return few * (
+            f"limits of a share need {LEAST_DF} degrees of freedom, but there are "
+            f"{self.variance.df:g}: fit with more refits or pairs"
+        )
 
     def level(self, alpha: float) -> float:
         """Return the level of each interval, so that alpha is theirs as the options say."""

@@ -205,6 +205,8 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         return []
     if variance.reason:
         return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
+    if results.inference.no_limits:
+        return [Footnote(f"No intervals: {results.inference.no_limits}.")]
     coverage = coverage_note(results)
     # Variances that are no default are known to fall short, which short notes say too.
     short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"

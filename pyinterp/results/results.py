@@ -202,6 +202,7 @@ class EstimandResults(TableOfEstimands):
             scale=IntervalScale(parameter.range),
             # A null value, and no effect, is an end of the range, where the scale ends too.
             symmetric=parameter.null is None and not self.variance.varies_as_square,
+            share=parameter.share,
             has_test=self.has_test,
         )
 

@@ -156,6 +156,8 @@ def h_statistic(
         f"{due_to[0].upper()}{due_to[1:]}: {what}.",
         "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
     ]
+    if normalize:
+        notes.append("Upper limits end at 1, unless the estimate is above 1.")
     if problem.sample.nobs > most_rows:
         notes.append(
             f"At most {most_rows} evaluation rows of a refit, drawn at random, are points and "
@@ -193,7 +195,7 @@ def h_statistic(
             zero_variance="0 in all refits",
         ),
         # The error of a mean square grows with its distance from 0.
-        parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None),
+        parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None, share=normalize),
         coverage=("H",) if order == "overall" and normalize and squared else (),
         no_weights=None,
     )
