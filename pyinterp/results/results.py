@@ -756,9 +756,9 @@ class EstimandResults(TableOfEstimands):
         """Return estimates with their inference, one row per term.
 
         Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse,
-        the Monte Carlo error of the estimate by permutations, and std_error_mcse, of std_error
-        by the choice of refits; std_error_null, the standard error at the null value, by which the
-        statistic divides.
+        the Monte Carlo error of the estimate by permutations, and std_error_mcse, of std_error by
+        the choice of refits, missing of importances below 2 standard errors; std_error_null, the
+        standard error at the null value, by which the statistic divides.
         Before them value, value2 and class where the estimand has a grid or classes; after them
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
+from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, LEAST_T, MARGIN
 from pyinterp.inference.half_sample.half_refits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.replicates import Replicates, covariance
@@ -154,8 +154,12 @@ def half_sample(replicates: Replicates) -> Variance:
     scale = np.sqrt(np.divide(of_halves, old, out=np.zeros_like(old), where=old > 0))
     scaled = parts.A * np.outer(scale, scale)
     np.fill_diagonal(scaled, of_halves)
+    plain = vars(_plain(replicates, parts, "half-sample", scaled, of_pairs))
+    # Nearer to no effect the larger one of A - S/2 and S, which other pairs may change, is noise.
+    effect = replicates.per_refit.mean(axis=0) - replicates.no_effect
+    away = effect >= LEAST_T * np.sqrt(np.diag(plain["cov"]))
     return SquareVariance(
-        **vars(_plain(replicates, parts, "half-sample", scaled, of_pairs)),
+        **{**plain, "bse_error": np.where(away, plain["bse_error"], np.nan)},
         no_effect=replicates.no_effect,
         at_no_effect=np.sqrt(at_zero + np.diag(parts.by_refits)),
     )
