@@ -43,6 +43,13 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
 
+# What R's own words leave out.
+MISSING = 'Rows have missing values: leave them out by `missing="drop"`.'
+TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
+    "glmnet and the like take a matrix and the response in the place of a formula and data: "
+    "`x <- model.matrix(formula, data)[, -1]`, `y <- model.response(model.frame(formula, data))`."
+)
+
 
 def _is_classifier(learner: RLearner) -> bool:
     return bool(learner.classifier)
@@ -213,10 +220,14 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
                 console=console,
             )
         except RCallError as error:
-            if frame.isna().any(axis=None):
-                remedy = 'Rows have missing values: leave them out by `missing="drop"`.'
-                raise RCallError(f"{error.message} {remedy}", error.call, error.called) from error
-            raise
+            remedy = MISSING if frame.isna().any(axis=None) else ""
+            if "'times'" in error.message:
+                remedy = TAKES_MATRIX
+            if not remedy:
+                raise
+            raise RCallError(
+                f"{error.message.rstrip('.')}. {remedy}", error.call, error.called
+            ) from error
         self.fit_ = Fit(made)
         two = bool(self.classifier) and len(self.classes_) == 2
         self._event_first = two and self.fit_.counts_event_first()

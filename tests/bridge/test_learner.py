@@ -396,3 +396,19 @@ def test_a_function_without_its_package_takes_a_matrix_too(rows):
         with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
             RLearner(function).fit(rows[["x1", "x2"]], rows["y"])
     SESSION.call("rm", list=pd.Series(["cv.like"]), envir=RCode("globalenv()"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "function(formula, data) { x <- formula; rep(1, nrow(x)) }",  # what glmnet does
+        "function(formula, data) (function(x) rep(1, times = dim(x)[1]))(formula)",
+    ],
+)
+def test_a_matrix_function_that_gets_a_formula_is_told_of_its_matrix(code):
+    rows = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0]})
+    with pytest.raises(RCallError, match=r"take a matrix.*model\.matrix\(formula, data\)"):
+        RLearner(code).fit(rows, rows["a"])
+    with pytest.raises(RCallError, match="other") as caught:
+        RLearner("function(formula, data) stop('other')").fit(rows, rows["a"])
+    assert "matrix" not in str(caught.value)
