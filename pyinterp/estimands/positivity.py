@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import ONE_GROUP, method, side_by_side
-from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
+from pyinterp.samplers import Sampler, SamplerLike, Target, check_sampler, choose_sampler
 from pyinterp.samplers.choice import check_draws
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.
@@ -140,13 +141,12 @@ def _with_response(
     (Wood et al. 2024, Figure 7, on the right). Without the response it is `positivity`.
     """
     without = positivity(problem, features, sampler=sampler)
-    chosen = problem.choose(features)
-    samplers = samplers_of(problem, chosen, sampler)
+    measure: Any = without.measure
     name = problem.response.name
     return replace(
         without,
         key=("redundancy", without.key),
-        measure=partial(variance_parts, features=chosen, samplers=samplers, with_response=True),
+        measure=partial(measure, with_response=True),
         words=replace(
             without.words,
             label="R²_j, y",
@@ -181,7 +181,7 @@ def samplers_of(
     independent : bool
         Whether draws must not depend on the feature's own value, as for CVIM.
     """
-    check_names(sampler, features)
+    check_sampler(sampler, features)
     data, weights = problem.sample.variables, problem.sample.weights
     chosen, obstacles = dict[str, Sampler](), list[str]()
     lacking = data[[name for names in features.values() for name in names]].isna().sum()

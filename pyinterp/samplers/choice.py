@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.columns import is_category
-from pyinterp.data.features import check_names as check_features
+from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
 from pyinterp.models.predictor import learner_name
 from pyinterp.models.sample_weight import weight_option
@@ -76,8 +76,11 @@ def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
     return not (isinstance(sampler, str) and sampler == "marginal")
 
 
-def check_sampler(sampler: object) -> None:
-    """Raise `OptionError` unless `sampler` is a sampler, its name, or a mapping to these."""
+def check_sampler(sampler: object, features: Collection[str] | None = None) -> None:
+    """Raise `OptionError` unless `sampler` is a sampler, its name, or a mapping to these.
+
+    The mapping is from some of the `features`, if these are given.
+    """
     each = list(sampler.values()) if isinstance(sampler, Mapping) else [sampler]
     if not each:
         raise OptionError(
@@ -97,6 +100,8 @@ def check_sampler(sampler: object) -> None:
                 "A sampler must be hashable, as laws are kept by sampler: make its class a "
                 f"dataclass with `frozen=True`; {type(one).__name__} is not."
             )
+    if isinstance(sampler, Mapping) and features is not None:
+        check_names(list(sampler), features, argument="sampler")
 
 
 def _suitable(target: Target, sample: pd.DataFrame) -> str:
@@ -110,9 +115,3 @@ def _suitable(target: Target, sample: pd.DataFrame) -> str:
     whole = bool((values.astype(np.float64) % 1 == 0).all())
     few = len(values) <= 2 or (len(values) <= MOST_CODES and whole)
     return "categorical" if few else "residual"
-
-
-def check_names(sampler: SamplerLike, features: Mapping[str, object]) -> None:
-    """Raise `OptionError` if a mapping of samplers names a feature that is not there."""
-    if isinstance(sampler, Mapping):
-        check_features(list(sampler), features, argument="sampler")

@@ -109,8 +109,6 @@ def test_garson_by_hand_and_its_laws():
     assert_allclose(both.sum(axis=0), 1, rtol=EXACT)
     assert_allclose(both[:, 1], [1 / 4, 3 / 4], rtol=EXACT)
     assert (garson(np.zeros((2, 2)), [1.0, 1.0]) == 0).all()
-    with pytest.raises(OptionError, match="`w_in` must have one row per input"):
-        olden(w, [1.0, 2.0])
 
 
 def test_networks_of_scikit_learn():

@@ -19,7 +19,7 @@ from pyinterp.estimands.population import reading_of
 from pyinterp.estimands.questions import ONE_GROUP, Question, method, methods, side_by_side
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, choose
-from pyinterp.samplers import SamplerLike, check_names, check_sampler
+from pyinterp.samplers import SamplerLike, check_sampler
 
 BY_SQUARES = ("mvim", "cvim", "amvim")
 OF_POPULATION = {"population": "population"}
@@ -82,8 +82,7 @@ def importance(
             "`measures` must name at least one measure, by names or questions such as "
             f'`["pfi", "cvim"]`, not {quote(measures)}.'
         )
-    check_sampler(sampler)
-    check_names(sampler, problem.choose(features))
+    check_sampler(sampler, problem.choose(features))
     if isinstance(sampler, Mapping):  # of `pfi` the others are marginal
         sampler = {**dict.fromkeys(problem.choose(features), "conditional"), **sampler}
     options = {"features": features, "permutations": permutations, "sampler": sampler}

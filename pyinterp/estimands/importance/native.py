@@ -176,8 +176,7 @@ def olden(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
     >>> olden([[1.0, 2.0], [0.0, -1.0]], [3.0, 0.5])
     array([ 4. , -0.5])
     """
-    inputs, outputs = _weights(w_in, w_out)
-    return np.asarray(inputs @ outputs)
+    return np.asarray(np.asarray(w_in) @ np.asarray(w_out))
 
 
 def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
@@ -205,24 +204,13 @@ def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
     >>> garson([[1.0, 3.0], [1.0, -1.0]], [3.0, 0.5])
     array([0.625, 0.375])
     """
-    inputs, outputs = _weights(w_in, w_out)
+    inputs, outputs = np.asarray(w_in), np.asarray(w_out)
     products = np.abs(inputs[:, :, None] * outputs.reshape(len(outputs), -1)[None])
     into = products.sum(axis=0)
     shares = np.divide(products, into, out=np.zeros_like(products), where=into > 0).sum(axis=1)
     total = shares.sum(axis=0)
     weights = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)
     return np.asarray(weights.reshape(len(inputs), *outputs.shape[1:]))
-
-
-def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of a hidden layer, shapes (inputs, units) and (units, outputs)."""
-    inputs, outputs = np.asarray(w_in, dtype=np.float64), np.asarray(w_out, dtype=np.float64)
-    if inputs.ndim != 2 or outputs.ndim not in (1, 2) or inputs.shape[1] != len(outputs):
-        raise OptionError(
-            "`w_in` must have one row per input and one column per hidden unit, `w_out` one row "
-            f"per hidden unit; got shapes {inputs.shape} and {outputs.shape}."
-        )
-    return inputs, outputs
 
 
 def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> Measurement:

@@ -17,7 +17,7 @@ from pyinterp.estimands.questions import ONE_GROUP, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
-from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
+from pyinterp.samplers import Sampler, SamplerLike, check_sampler, is_conditional
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
@@ -58,8 +58,7 @@ def permutation_importance(
     diagnostic: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
-        check_sampler(sampler)
-        check_names(sampler, chosen)
+        check_sampler(sampler, chosen)
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
         samplers = samplers_of(problem, problem.choose(drawn), sampler, no_weights=no_weights)
         diagnostic = positivity(problem, drawn, sampler=samplers)
