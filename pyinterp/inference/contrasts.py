@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
-from statsmodels.iolib.summary import Summary
-from statsmodels.iolib.table import SimpleTable
-from statsmodels.iolib.tableformatting import fmt_params
-from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, IntArray, MeanRelation
-from pyinterp.checks import check_alpha, is_list
-from pyinterp.errors import InferenceError, OptionError, list_of, quote
-from pyinterp.inference.digits import Column, block, limits, row_formats
+from pyinterp.errors import InferenceError, list_of, quote
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import Alternative, one_tail, symbol
+from pyinterp.inference.intervals import Alternative
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.ranges import POSITIVE, SHARES
-from pyinterp.storage import Savable
 
 # Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6
-WIDTH = 80  # of notes
 
 # Ratios are differences on these scales.
 SCALES = {"ratio": IntervalScale(POSITIVE), "odds ratio": IntervalScale(SHARES)}
@@ -37,14 +27,17 @@ ONE_SQUARE = (
     "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
 )
 TWO_SIDES = (
-    "Of several importances t divides by the standard error on the side of the hypothesis (Zou and "
-    "Donner 2008), not by std err."
+    "Of several importances t divides by the standard error on the side of the hypothesis, "
+    "(coef - limit) / quantile of t, not by std err (Zou and Donner 2008)."
 )
 OPPOSITE: Mapping[Alternative, Alternative] = {
     "two-sided": "two-sided",
     "greater": "less",
     "less": "greater",
 }
+
+# Where the test of a hypothesis is: an inference, its term, and the term's weight.
+Place: TypeAlias = tuple[TermInference, int, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,120 +65,6 @@ class Hypotheses:
         return (int(used[0]), float(self.weights[row, used[0]])) if len(used) == 1 else None
 
 
-class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels has no types
-    """Tests of linear hypotheses.
-
-    Attributes
-    ----------
-    effect, sd : ndarray of shape (k,)
-        Estimates of the contrasts and their standard errors.
-    tvalue, pvalue : ndarray
-    notes : list of str
-        How p-values are adjusted, and which alternative is tested.
-    alternative : {"two-sided", "greater", "less"}
-    relation : {"difference", "ratio", "odds ratio"}
-        `sd`, `tvalue` and `pvalue` of a ratio are computed for its logarithm.
-    """
-
-    def __init__(
-        self,
-        inference: TermInference,
-        places: Sequence[tuple[TermInference, int, float]],
-        *,
-        names: Sequence[str],
-        notes: Sequence[str],
-        relation: MeanRelation = "difference",
-    ) -> None:
-        """Take every hypothesis from its place: an inference, its term, and the term's weight."""
-        self.relation = relation
-        effect = np.array([weight * of.estimate[j] for of, j, weight in places])
-        super().__init__(
-            effect=np.exp(effect) if relation in SCALES else effect,
-            t=np.array([np.sign(weight) * of.statistic[j] for of, j, weight in places]),
-            sd=np.array([abs(weight) * of.bse[j] for of, j, weight in places]),
-            df_denom=inference.variance.df,
-        )
-        self.pvalue = np.squeeze([of.p_values[j] for of, j, _ in places])
-        self.notes, self._inference, self._places = list(notes), inference, places
-        self.alternative = inference.alternative
-        self._p_heading = inference.variance.p_heading(inference.alternative)
-        self.c_names = list(names)
-
-    def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep: the arguments that made it."""
-        return {
-            "inference": self._inference,
-            "places": self._places,
-            "names": self.c_names,
-            "notes": self.notes,
-            "relation": self.relation,
-        }
-
-    def conf_int(self, alpha: float = 0.05) -> FloatArray:
-        """Return 1 - alpha intervals of the effects, shape (k, 2)."""
-        check_alpha(alpha)
-        each = [np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places]
-        return np.exp(each) if self.relation in SCALES else np.array(each)
-
-    def summary_frame(
-        self, xname: Sequence[str] | None = None, alpha: float = 0.05
-    ) -> pd.DataFrame:
-        """Return the tests as a frame, columns named as in `EstimandResults.summary_frame`.
-
-        Of ratios, ``std_error`` is that of the logarithm.
-        """
-        limits, names = self.conf_int(alpha), self.c_names if xname is None else xname
-        if not is_list(names) or len(names := list(names)) != len(self.c_names):
-            raise OptionError(
-                f"`xname` must be a list of names, one for each of {len(self.c_names)} hypotheses, "
-                f"not {quote(xname)}."
-            )
-        return pd.DataFrame(
-            {
-                "estimate": self.effect,
-                "std_error": self.sd,
-                "statistic": self.tvalue,
-                "p_value": np.atleast_1d(self.pvalue),
-                "conf_low": limits[:, 0],
-                "conf_high": limits[:, 1],
-            },
-            index=pd.Index(names, name="hypothesis"),
-        )
-
-    def summary(
-        self, xname: Sequence[str] | None = None, alpha: float = 0.05, title: str | None = None
-    ) -> Summary:
-        """Return the tests as a table."""
-        frame = self.summary_frame(xname, alpha)
-        tail = one_tail(alpha, self.alternative)
-        ratio = self.relation.replace("odds", "marginal odds") if self.relation in SCALES else ""
-        numbers = row_formats(self.effect, self.sd * (np.fmin(self.effect, 1) if ratio else 1))
-        columns: list[Column] = [
-            (ratio or "coef", "estimate", numbers),
-            ("s.e. of log" if ratio else "std err", "std_error", numbers),
-            *limits(tail, self.alternative, numbers),
-            (symbol(self.df_denom), "statistic", "%.3f"),
-            (self._p_heading, "p_value", "p"),
-        ]
-        columns = [
-            c for c in columns if c[1] not in ("statistic", "p_value") or frame[c[1]].notna().any()
-        ]
-        cells = block(frame, columns, list(map(str, frame.index)))
-        table = Summary()
-        table.tables.append(
-            SimpleTable(
-                cells.to_numpy().tolist(),
-                headers=list(cells),
-                stubs=list(cells.index),
-                title="Test for Constraints" if title is None else title,
-                txt_fmt={**fmt_params, "data_fmts": ["%s"]},
-            )
-        )
-        if self.notes:
-            table.add_extra_txt([line for note in self.notes for line in wrap(note, WIDTH)])
-        return table
-
-
 def contrasts(
     hypotheses: Hypotheses,
     inference: TermInference,
@@ -194,8 +73,8 @@ def contrasts(
     missing: Mapping[str, str],
     zero_variance: str,
     relation: MeanRelation = "difference",
-) -> Contrasts:
-    """Test hypotheses under the options of `inference`.
+) -> tuple[list[Place], list[str]]:
+    """Return the places of tests of hypotheses under the options of `inference`, and notes on them.
 
     One about a single term is tested as in the table: the same statistic, p-value and interval,
     adjusted as one of the table's terms. The ones about several terms are a separate family for
@@ -226,7 +105,7 @@ def contrasts(
         _check_inside(hypotheses, row, inference)
     (rows,) = np.nonzero((np.count_nonzero(hypotheses.weights, axis=1) > 1) & ~without)
     several = _several(hypotheses, rows, inference)
-    places = []
+    places: list[Place] = []
     for row, target in enumerate(hypotheses.target):
         one = hypotheses.single(row)
         if without[row]:
@@ -241,9 +120,10 @@ def contrasts(
         notes.append(ONE_SQUARE)
     if isinstance(several.variance, ContrastVariance) and len(rows):
         notes.append(TWO_SIDES)
-    if inference.p_adjust is not None or inference.simultaneous:
+    if inference.note:
         notes.append(
-            "Hypotheses about one term are adjusted as in the table, others among each other."
+            f"Adjusted ({inference.p_adjust or 'sup-t'}): hypotheses about one term as in the "
+            "table, others among each other."
         )
     if not inference.has_test:
         notes.append("No t and P: this model is taken as it is, and intervals are over rows.")
@@ -252,7 +132,7 @@ def contrasts(
     if without.any():
         which = list_of(np.compress(ends, hypotheses.terms))
         notes.append(f"No {relation} with {which}: it needs values above 0, odds also below 1.")
-    return Contrasts(inference, places, names=hypotheses.names, notes=notes, relation=relation)
+    return places, notes
 
 
 def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -> TermInference:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
-from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
+from pyinterp.inference.contrasts import Hypotheses, certain
 from pyinterp.inference.digits import p_in_words
 from pyinterp.inference.simultaneous import RANK, LargestT
 from pyinterp.inference.variance import Variance
@@ -33,6 +33,8 @@ class JointTest(Savable):
     df_denom : float
         Degrees of freedom of the denominator of F, or of t.
     method : {"F", "Bonferroni"}
+    tests : ContrastResults
+        Of the hypotheses one by one, not adjusted.
     """
 
     statistic: float
@@ -40,6 +42,7 @@ class JointTest(Savable):
     df_num: int
     df_denom: float
     method: Literal["F", "Bonferroni"]
+    tests: Any
 
     @property
     def fvalue(self) -> float:
@@ -51,8 +54,13 @@ class JointTest(Savable):
             )
         return self.statistic
 
-    def summary(self) -> str:
-        """Return the test in a line."""
+    def summary(self) -> Any:
+        """Return the hypotheses as a table, with the joint test in its header."""
+        return self.tests.summary()
+
+    @property
+    def sentence(self) -> str:
+        """The test in a line."""
         p = p_in_words(self.pvalue)
         if self.method == "F":
             df = f"{self.df_num}, {self.df_denom:g}"
@@ -63,12 +71,12 @@ class JointTest(Savable):
         )
 
     def __str__(self) -> str:
-        return self.summary()
+        return str(self.summary())
 
     __repr__ = __str__
 
 
-def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> JointTest:
+def wald_test(tests: Any, hypotheses: Hypotheses, variance: Variance) -> JointTest:
     r"""Test all hypotheses together.
 
     .. math:: T^2 = d^\top V^+ d, \qquad F = \frac{\nu - k + 1}{\nu k} T^2 \sim F(k, \nu - k + 1)
@@ -82,7 +90,7 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
 
     Parameters
     ----------
-    tests : Contrasts
+    tests : ContrastResults
         Those of the hypotheses one by one, not adjusted.
     hypotheses : Hypotheses
     variance : Variance
@@ -125,6 +133,7 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
             df_num=rank,
             df_denom=df,
             method="Bonferroni",
+            tests=tests,
         )
     # Of contrasts, the two sides of which differ, F would depend on how they are written.
     counts = (single | (rank == 1)) & np.isfinite(tests.tvalue)
@@ -136,7 +145,9 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
     else:
         F = square / rank * below / df
         pvalue = float(stats.f.sf(F, rank, below))
-    return JointTest(statistic=F, pvalue=pvalue, df_num=rank, df_denom=below, method="F")
+    return JointTest(
+        statistic=F, pvalue=pvalue, df_num=rank, df_denom=below, method="F", tests=tests
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ tests, intervals, ``summary()`` and ``plot()``. Results are frozen: no call chan
 Module          What is in it
 ==============  ======================================================================
 `results`       `EstimandResults`, the results of one estimand
+`hypotheses`    Tests of hypotheses, as tables
 `together`      Several estimands: importances, curves, uncertainties; differences of learners
 `header`        The analysis behind the numbers
 `summary`       Summary tables, and their exports: LaTeX, Markdown, Excel

@@ -102,9 +102,6 @@ def notes_of(
     if option == "none":
         return []
     full, alone = option == "full", len(several) == 1
-    context, fit = several[0].context, several[0].fit
-    worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
-    unproven = UNPROVEN if "not proven" in context.folder else ""
     printed = [_rows_beside(r, r, frame) for r, frame in zip(several, frames, strict=True)]
     each = list(zip(several, printed, strict=True))
     diagnostics = {
@@ -113,17 +110,39 @@ def notes_of(
         for diagnostic in results.diagnostics
     }
     notes = [
-        *_in_words(before, full),
+        *in_words(before, full),
         *_with_labels(headings, [list(_about(*e, alpha, alone=alone)) for e in each], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
         *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
         *_of_rows([*each, *diagnostics.items()], headings),
         *_with_labels(headings, [list(_limits(*e, alpha)) for e in each], full),
-        *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
+        *_of_analysis(several[0]),
     ]
     for diagnostic, terms in diagnostics.items():
         notes += map(Footnote, _on(diagnostic, terms, diagnostic.warning_column))
     return list(dict.fromkeys(notes))
+
+
+def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
+    """List the footnotes of hypotheses: on values, intervals, single terms, and the analysis."""
+    variance = results.variance
+    meaning, *more = SENTENCES.split(results.estimand.words.meaning)
+    return [
+        Footnote(meaning, " ".join(more)),
+        Footnote(variance.note, variance.interval_note),
+        *(_of_square(results) if single and variance.varies_as_square else ()),
+        Footnote(variance.warning),
+        *_of_analysis(results),
+    ]
+
+
+def _of_analysis(results: EstimandResults) -> list[Footnote]:
+    """List the notes on the learner, the folder, the plan and missing values."""
+    context, fit = results.context, results.fit
+    worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
+    unproven = UNPROVEN if "not proven" in context.folder else ""
+    notes = (worse, unproven, context.plan_note, context.missing_note)
+    return [*map(Footnote, filter(None, notes))]
 
 
 def _rows_beside(one: EstimandResults, results: EstimandResults, frame: pd.DataFrame) -> pd.Index:
@@ -138,7 +157,7 @@ def _on(results: EstimandResults, terms: pd.Index, values: pd.Series[float]) -> 
     return results.estimand.words.on(values.where(values.index.isin(terms)))
 
 
-def _in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
+def in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
     """Return footnotes that are not empty, with all that they say in `text`."""
     if full:
         notes = [Footnote(f"{n.text} {n.more}".strip(), marks=n.marks) for n in notes]
@@ -151,7 +170,7 @@ def _with_labels(
     """Yield the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
     for heading, some in zip(headings, notes, strict=True):
-        for note in _in_words(some, full):
+        for note in in_words(some, full):
             labels.setdefault(note, []).append(heading)
     for note, names in labels.items():
         label = "" if len(names) == len(headings) else f"{', '.join(dict.fromkeys(names))}: "
@@ -205,7 +224,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         return []
     if variance.reason:
         return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
-    if results.inference.no_limits:
+    if results.estimand.parameter.share and results.inference.no_limits:
         return [Footnote(f"No intervals: {results.inference.no_limits}.")]
     coverage = coverage_note(results)
     # Variances that are no default are known to fall short, which short notes say too.

@@ -20,6 +20,8 @@ from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
+# As titles say them.
+LEVELS = {"learner": "learner", "model": "one fitted model", "population": "population"}
 PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 

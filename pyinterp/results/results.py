@@ -33,15 +33,17 @@ from pyinterp.inference import (
     TermInference,
     Variance,
 )
-from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
+from pyinterp.inference.contrasts import Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.inference.sample_size import more_rows
 from pyinterp.parameters import takes
 from pyinterp.representation import cached_table
-from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.summary import TableOfEstimands, TableOptions
+from pyinterp.results.footnotes import Footnote, notes_of_tests
+from pyinterp.results.header import LEVELS, Context, GoodnessOfFit
+from pyinterp.results.hypotheses import Contrasts
+from pyinterp.results.summary import TableOfEstimands, TableOptions, facts_of
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
@@ -534,9 +536,9 @@ class EstimandResults(TableOfEstimands):
         Returns
         -------
         statsmodels.stats.contrast.ContrastResults
-            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
-            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are as in these
-            results. A hypothesis about one term has the statistic, p-value and interval that
+            With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()``,
+            ``summary_frame()`` and ``to()``. `alternative`, `p_adjust` and `simultaneous` are as in
+            these results. A hypothesis about one term has the statistic, p-value and interval that
             tables print; contrasts of several terms are t tests, adjusted among each other, those
             of importances with a standard error for each side (Zou and Donner 2008).
 
@@ -549,16 +551,9 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> print(pfi.t_test("bmi = bp"))
-                                    Test for Constraints
-        ============================================================================
-                         coef    std err     [0.025     0.975]          t      P>|t|
-        ----------------------------------------------------------------------------
-        bmi = bp         1945        692        296       3870      3.031      0.029
-        ============================================================================
-        <BLANKLINE>
-        Of several importances t divides by the standard error on the side of the
-        hypothesis (Zou and Donner 2008), not by std err.
+        >>> pfi.t_test("bmi = bp").tidy().iloc[:, :5].round(3)
+          hypothesis  estimate  std_error  statistic  p_value
+        0   bmi = bp  1944.995    691.747      3.031    0.029
         """
         return self._tests(self._constraint(hypotheses))
 
@@ -586,7 +581,8 @@ class EstimandResults(TableOfEstimands):
         -------
         JointTest
             With ``statistic``, ``pvalue``, ``df_num``, ``df_denom``, ``method`` ("F" or
-            "Bonferroni") and ``summary()``; ``fvalue`` is the statistic of F tests.
+            "Bonferroni"), ``sentence`` and ``summary()``, the table of the hypotheses; ``fvalue``
+            is the statistic of F tests.
 
         Raises
         ------
@@ -598,8 +594,8 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> print(pfi.wald_test("bmi = bp, sex = 0"))
-        F test: F(2, 4) = 3.210, P = 0.147
+        >>> pfi.wald_test("bmi = bp, sex = 0").sentence
+        'F test: F(2, 4) = 3.210, P = 0.147'
         """
         return self._joint_test(self._constraint(hypotheses))
 
@@ -608,8 +604,8 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> print(pfi.f_test("bmi = bp, sex = 0"))
-        F test: F(2, 4) = 3.210, P = 0.147
+        >>> pfi.f_test("bmi = bp, sex = 0").sentence
+        'F test: F(2, 4) = 3.210, P = 0.147'
         """
         return self.wald_test(hypotheses)
 
@@ -684,13 +680,8 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> print(res.pd("bmi", grid=[30], by="sex").differences())
-                                           Test for Constraints
-        =========================================================================================
-                                      coef    std err     [0.025     0.975]          t      P>|t|
-        -----------------------------------------------------------------------------------------
-        bmi[30] | sex=2 - sex=1     0.5631     7.4265   -18.5274    19.6536      0.076      0.943
-        =========================================================================================
+        >>> difference = res.pd("bmi", grid=[30], by="sex").differences()
+        >>> print(difference.summary(title="Men and women", notes="none").tables[0])
         >>> ratio = res.pd("bmi", grid=[20, 30]).differences(relation="ratio")
         >>> ratio.summary_frame()[["estimate", "conf_low", "conf_high"]].round(2)
                            estimate  conf_low  conf_high
@@ -703,10 +694,8 @@ class EstimandResults(TableOfEstimands):
                 f"{' or '.join(self.estimand.parameter.relations)}, not {quote(relation)}: ratios "
                 'are of mean predictions, odds ratios of mean probabilities, such as `pd("x")` has.'
             )
-        tests = self._tests(_differences(self.estimand.terms, reference, relation), relation)
-        if relation != "difference":
-            tests.notes.insert(0, f"{self.estimand.description}.")  # of which class, say
-        return tests
+        hypotheses = _differences(self.estimand.terms, reference, relation)
+        return self._tests(hypotheses, relation, f"{relation}s")
 
     def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
@@ -720,16 +709,19 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> print(res.pfi(["bmi", "bp"], by="sex").equality_test())
-        F test: F(2, 4) = 5.731, P = 0.067
+        >>> res.pfi(["bmi", "bp"], by="sex").equality_test().sentence
+        'F test: F(2, 4) = 5.731, P = 0.067'
         """
         return self._joint_test(_differences(self.estimand.terms, None, "difference"))
 
     def _joint_test(self, hypotheses: Hypotheses) -> JointTest:
         """Return the joint test of several hypotheses about the terms."""
         self._need_test()
-        each = replace(self, p_adjust=None, simultaneous=False)._tests(hypotheses)
-        return wald_test(each, hypotheses, self.variance)
+        plain = replace(self, p_adjust=None, simultaneous=False)
+        tests = plain._tests(hypotheses, what="joint test")
+        joint = wald_test(tests, hypotheses, self.variance)
+        tests.facts.append(("Joint test:", joint.sentence))
+        return joint
 
     def _need_test(self) -> None:
         """Raise `InferenceError` if nothing can be tested."""
@@ -741,14 +733,29 @@ class EstimandResults(TableOfEstimands):
                 "`pi.Learner`."
             )
 
-    def _tests(self, hypotheses: Hypotheses, relation: MeanRelation = "difference") -> Contrasts:
+    def _tests(
+        self,
+        hypotheses: Hypotheses,
+        relation: MeanRelation = "difference",
+        what: str = "hypotheses",
+    ) -> Contrasts:
         """Return the test of each of several hypotheses, with the interval of its contrast."""
-        return contrasts(
+        places, notes = contrasts(
             hypotheses,
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.words.missing,
             zero_variance=self.zero_variance,
+            relation=relation,
+        )
+        single = any(hypotheses.single(row) for row in range(len(places)))
+        return Contrasts(
+            self.inference,
+            places,
+            names=hypotheses.names,
+            title=f"{self.estimand.words.heading}: {what}, {LEVELS[self.context.level]}",
+            facts=facts_of(self, self.estimand.description),
+            notes=[*notes_of_tests(self, single=single), *map(Footnote, notes)],
             relation=relation,
         )
 
@@ -997,12 +1004,12 @@ class EstimandResults(TableOfEstimands):
             ) from error
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
-        names = _hypothesis_names(hypotheses, weights, terms)
+        names = _hypothesis_names(hypotheses, weights, target, terms)
         return Hypotheses(weights=weights, target=target, names=names, terms=terms)
 
 
 def _hypothesis_names(
-    hypotheses: Hypothesis, weights: FloatArray, terms: Sequence[str]
+    hypotheses: Hypothesis, weights: FloatArray, target: FloatArray, terms: Sequence[str]
 ) -> list[str]:
     """Return names of the hypotheses: their text, their sum, or c0, c1, ... as in statsmodels."""
     parts: list[Any] = []
@@ -1016,7 +1023,8 @@ def _hypothesis_names(
     if len(parts) == count and all(isinstance(part, str) for part in parts):
         return [part.strip() for part in parts]
     sums = [_sum(row, terms) for row in weights]
-    return [sums[k] if 0 < len(sums[k]) <= LONGEST_SUM else f"c{k}" for k in range(count)]
+    names = [sums[k] if 0 < len(sums[k]) <= LONGEST_SUM else f"c{k}" for k in range(count)]
+    return [f"{name} = {h:.4g}" if h else name for name, h in zip(names, target, strict=True)]
 
 
 def _sum(weights: FloatArray, terms: Sequence[str]) -> str:

@@ -17,10 +17,13 @@ from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, 
 from pyinterp.errors import OptionError, short
 from pyinterp.estimands.estimand import Parameter
 from pyinterp.hints import Hints
+from pyinterp.inference import TermInference
 from pyinterp.inference.digits import Column, block, limits, number_format, row_formats
+from pyinterp.inference.intervals import symbol
 from pyinterp.parameters import takes
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
+from pyinterp.results.header import LEVELS
 from pyinterp.results.table import Fact, Table, need
 from pyinterp.storage import Savable, whole_file
 from pyinterp.whatif import PERMUTATIONS
@@ -34,6 +37,7 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Columns that have a dot in R's broom.
 BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
 LONGEST_FORMULA = 100
+STD_ERR = "std err"
 DIGITS = 9  # of estimates that are put in order
 
 
@@ -143,7 +147,7 @@ class Tabular(Savable, Hints):
         1  bmi  2724.558    557.763    0.000
         2   bp   779.564    198.999    0.001
         """
-        frame = self.summary_frame() if alpha is None else self.summary_frame(alpha)
+        frame = self.summary_frame() if alpha is None else self.summary_frame(alpha=alpha)
         return frame.reset_index()
 
     def to_r(self, alpha: float | None = None) -> pd.DataFrame:
@@ -253,7 +257,14 @@ class TableOfEstimands(Tabular, ABC):
                 others = [*(pending if same else []), *others, results]
                 blocks = blocks[:-1] if same else blocks
             else:
-                block = _block(results, heading, frame, below, options)
+                block = block_of(
+                    frame,
+                    results.inference,
+                    options,
+                    _stubs(frame.index, {heading}, below),
+                    heading=heading,
+                    tested=results.null is not None,
+                )
                 blocks.append(block.rename(columns=columns))
             if others:
                 blocks.append(_columns(others, results, frame.index, below, options))
@@ -263,12 +274,11 @@ class TableOfEstimands(Tabular, ABC):
         facts = facts_of(first, what)
         if shown < len(first.params):
             facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
-        level = first.context.level
-        of = "one fitted model" if level == "model" else level
         return Table(
             blocks,
             [note.text for note in below],
-            title=title or f"{self.title or first.estimand.words.heading}, {of}",
+            title=title
+            or f"{self.title or first.estimand.words.heading}, {LEVELS[first.context.level]}",
             facts=facts,
             legend=[*legend, *footnotes.legend_of(several, headings)],
         )
@@ -342,32 +352,47 @@ def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[p
     return frames
 
 
-def _block(
-    results: EstimandResults,
-    heading: str,
+def block_of(
     frame: pd.DataFrame,
-    notes: Sequence[Footnote],
+    inference: TermInference,
     options: TableOptions,
+    names: Sequence[str],
+    *,
+    heading: str,
+    error: str = STD_ERR,
+    tested: bool,
 ) -> pd.DataFrame:
     """Return estimate, standard error, limits, t and P as text, as far as there are.
 
-    Names of rows have the numbers of the footnotes that warn of them.
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    inference : TermInference
+    options : TableOptions
+    names : sequence of str
+        Of the rows.
+    heading, error : str
+        Of the estimates and their errors.
+    tested : bool
+        Whether there is a P.
     """
-    number, variance = options.numbers(frame), results.variance
+    shares = np.fmin(frame["estimate"], 1) if error != STD_ERR else 1  # of logarithms
+    number = options.numbers(frame.assign(std_error=frame["std_error"] * shares))
+    variance = inference.variance
+    alternative = inference.alternative
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
-    two_sided = results.alternative == "two-sided" or variance.varies_as_square
+    two_sided = alternative == "two-sided" or variance.varies_as_square
     tail = options.alpha / 2 if two_sided else options.alpha
     columns: list[Column] = [(heading, "estimate", number)]
     if "corrected" in frame:
         columns.append(("corrected", "corrected", number))
-    columns += [("std err", "std_error", number), *limits(tail, results.alternative, number)]
-    if results.null is not None and frame["statistic"].notna().any():
-        columns.append(("t" if results.use_t else "z", "statistic", "%.3f"))
-    if results.null is not None:
-        adjusted = results.simultaneous or results.p_adjust is not None
-        p = "adj. P" if adjusted else variance.p_heading(results.alternative)
+    columns += [(error, "std_error", number), *limits(tail, alternative, number)]
+    if tested and frame["statistic"].notna().any():
+        columns.append((symbol(variance.df), "statistic", "%.3f"))
+    if tested:
+        p = "adj. P" if inference.note else variance.p_heading(alternative)
         columns.append((p, "p_value", "p"))
-    return block(frame, columns, _stubs(frame.index, {heading}, notes))
+    return block(frame, columns, names)
 
 
 def _stubs(terms: pd.Index, headings: set[str], notes: Sequence[Footnote]) -> list[str]:

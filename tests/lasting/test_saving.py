@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.errors import FileError, OptionError
-from pyinterp.inference.contrasts import Contrasts
+from pyinterp.results.hypotheses import Contrasts
 from pyinterp.learner.on_file import ResultsOnFile
 from pyinterp.storage.archive import records
 from pyinterp.storage.savable import Savable

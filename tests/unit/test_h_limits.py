@@ -6,7 +6,6 @@ import pytest
 from fits import words_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.inference import IntervalScale, TermInference, Variance
@@ -33,7 +32,9 @@ def test_upper_limits_end_at_1_or_a_reason_stands_for_them(learner, refits, opti
     assert (found.bse > 0).all()
     assert limits.isna().to_numpy().all() == few
     assert few or ((limits[1] <= 1) & (limits[1] > found.params)).all()
-    reason = f"No intervals: limits of a share need 4 degrees of freedom, but there are {refits - 1}"
+    reason = (
+        f"No intervals: limits of a share need 4 degrees of freedom, but there are {refits - 1}"
+    )
     assert (reason in words_of(found)) == few
     assert "Intervals (" not in words_of(found) or not few
 
@@ -61,8 +62,6 @@ def test_an_estimate_above_1_keeps_its_limits():
 
 
 def test_other_squares_keep_theirs(learner):
-    fit = pi.Learner.from_formula("y ~ .", learner.data, LinearRegression()).fit(
-        pi.Subsampling(3), seed=1
-    )
+    fit = learner.fit(pi.Subsampling(3), seed=1)
     assert fit.pfi().conf_int().notna().all().all()
     assert "No intervals" not in words_of(fit.pfi())

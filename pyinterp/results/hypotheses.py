@@ -1,0 +1,139 @@
+"""Tables of hypotheses: linear ones about terms, with their tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.contrast import ContrastResults
+
+from pyinterp._typing import FloatArray, MeanRelation
+from pyinterp.checks import check_alpha, is_list
+from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.inference import TermInference
+from pyinterp.inference.contrasts import SCALES, Place
+from pyinterp.results.footnotes import Footnote, NotesOption, in_words
+from pyinterp.results.summary import STD_ERR, TableOptions, Tabular, block_of
+from pyinterp.results.table import Fact, Table
+
+
+class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels has no types
+    """Tests of linear hypotheses.
+
+    Attributes
+    ----------
+    effect, sd : ndarray of shape (k,)
+        Estimates of the contrasts and their standard errors.
+    tvalue, pvalue : ndarray
+    title : str
+    facts : list of (str, str)
+        What the header of the table says.
+    notes : list of Footnote
+        On the estimates, how p-values are adjusted, and which alternative is tested.
+    alternative : {"two-sided", "greater", "less"}
+    relation : {"difference", "ratio", "odds ratio"}
+        `sd`, `tvalue` and `pvalue` of a ratio are computed for its logarithm.
+    """
+
+    def __init__(
+        self,
+        inference: TermInference,
+        places: Sequence[Place],
+        *,
+        names: Sequence[str],
+        title: str,
+        facts: Sequence[Fact],
+        notes: Sequence[Footnote],
+        relation: MeanRelation = "difference",
+    ) -> None:
+        """Take every hypothesis from its place."""
+        self.relation = relation
+        effect = np.array([weight * of.estimate[j] for of, j, weight in places])
+        super().__init__(
+            effect=np.exp(effect) if relation in SCALES else effect,
+            t=np.array([np.sign(weight) * of.statistic[j] for of, j, weight in places]),
+            sd=np.array([abs(weight) * of.bse[j] for of, j, weight in places]),
+            df_denom=inference.variance.df,
+        )
+        self.pvalue = np.squeeze([of.p_values[j] for of, j, _ in places])
+        self.title, self.facts, self.notes = title, list(facts), list(notes)
+        self._inference, self._places = inference, places
+        self.alternative = inference.alternative
+        self.c_names = list(names)
+
+    def state_on_file(self) -> dict[str, Any]:
+        """Return what files keep: the arguments that made it."""
+        return {
+            "inference": self._inference,
+            "places": self._places,
+            "names": self.c_names,
+            "title": self.title,
+            "facts": self.facts,
+            "notes": self.notes,
+            "relation": self.relation,
+        }
+
+    def conf_int(self, alpha: float = 0.05) -> FloatArray:
+        """Return 1 - alpha intervals of the effects, shape (k, 2)."""
+        check_alpha(alpha)
+        each = [np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places]
+        return np.exp(each) if self.relation in SCALES else np.array(each)
+
+    def summary_frame(
+        self, xname: Sequence[str] | None = None, alpha: float = 0.05
+    ) -> pd.DataFrame:
+        """Return the tests as a frame, columns named as in `EstimandResults.summary_frame`.
+
+        Of ratios, ``std_error`` is that of the logarithm.
+        """
+        limits, names = self.conf_int(alpha), self.c_names if xname is None else xname
+        if not is_list(names) or len(names := list(names)) != len(self.c_names):
+            raise OptionError(
+                f"`xname` must be a list of names, one for each of {len(self.c_names)} hypotheses, "
+                f"not {quote(xname)}."
+            )
+        return pd.DataFrame(
+            {
+                "estimate": self.effect,
+                "std_error": self.sd,
+                "statistic": self.tvalue,
+                "p_value": np.atleast_1d(self.pvalue),
+                "conf_low": limits[:, 0],
+                "conf_high": limits[:, 1],
+            },
+            index=pd.Index(names, name="hypothesis"),
+        )
+
+    def summary(
+        self,
+        xname: Sequence[str] | None = None,
+        alpha: float = 0.05,
+        title: str | None = None,
+        *,
+        notes: NotesOption = "short",
+        decimals: int | None = None,
+    ) -> Table:
+        """Return the tests as a table; options are as of other tables."""
+        options = TableOptions(alpha, title=title, notes=notes, decimals=decimals)
+        frame, (of, *_), below = self.summary_frame(xname, alpha), self._places[0], list(self.notes)
+        ratio = self.relation.replace("odds", "marginal odds") if self.relation in SCALES else ""
+        if of.note and of.variance.of_t:
+            quantiles = list_of(sorted({f"{at.quantile(alpha):.4f}" for at, *_ in self._places}))
+            below.append(Footnote(f"Limits take {quantiles} as the quantile of t."))
+        table = block_of(
+            frame,
+            of,
+            options,
+            list(map(str, frame.index)),
+            heading=ratio or "coef",
+            error="s.e. of log" if ratio else STD_ERR,
+            tested=bool(frame["p_value"].notna().any()),
+        )
+        return Table(
+            [table],
+            [] if notes == "none" else [n.text for n in in_words(below, notes == "full")],
+            title=self.title if title is None else title,
+            facts=self.facts,
+        )
