@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.errors import FileError, OptionError
-from pyinterp.results.hypotheses import Contrasts
 from pyinterp.learner.on_file import ResultsOnFile
+from pyinterp.results.hypotheses import Contrasts
 from pyinterp.storage.archive import records
 from pyinterp.storage.savable import Savable
 from pyinterp_papers.processes import molnar_linear
