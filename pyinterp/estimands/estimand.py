@@ -91,13 +91,13 @@ class Problem:
         data = self.sample.variables
         return frozenset(name for name in self.discrete if data[name].duplicated().mean() > 0.5)
 
-    def notes_on_codes(self, names: Iterable[str]) -> tuple[str, ...]:
+    def notes_on_codes(self, names: Iterable[str]) -> dict[str, str]:
         """Return a footnote on each of these numbers that the learner takes as a category."""
-        notes = []
-        for name in self.codes.intersection(names):
+        notes = {}
+        for name in sorted(self.codes.intersection(names)):
             values = self.sample.variables[name].nunique()
-            notes.append(f"{name} is a code: the learner treats its {values} values as levels.")
-        return tuple(sorted(notes))
+            notes[name] = f"{name} is a code: the learner treats its {values} values as levels."
+        return notes
 
     @property
     def response(self) -> Response:
@@ -273,6 +273,12 @@ class Parameter:
         return self.range == REAL and self.no_effect is None and self.better is None
 
     __repr__ = call_form
+
+
+def notes_of_terms(notes: Mapping[str, str], estimates: pd.Series[float]) -> list[str]:
+    """Return the notes on variables that have a term, such as ``x``, ``x[2]`` or ``class: x``."""
+    terms = [f": {term}[" for term in estimates.dropna().index]
+    return [note for name, note in notes.items() if any(f": {name}[" in term for term in terms)]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import fit_of
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -100,9 +103,21 @@ def uncertainty():
     return learner.fit(HALVES, seed=1, progress=False).uncertainty()
 
 
+def codes(ask="ame"):
+    """Numbers that the learner takes as levels."""
+    frame = data()
+    for name in NAMES[2:4]:
+        frame[name] = np.arange(120) % 3 + 1
+    frame["fourth_one"] = frame["fourth_one"].to_numpy()[::-1]
+    encoder = make_column_transformer((OneHotEncoder(), NAMES[2:4]), remainder="passthrough")
+    model = make_pipeline(encoder, Ridge())
+    learner = pi.Learner.from_formula("y ~ .", frame, model, design="frame")
+    return getattr(learner.fit(HALVES, seed=1, progress=False), ask)()
+
+
 KINDS = [
-    constant, without_estimate, hardly_varies, few_rows, by_groups, no_limits, population, several,
-    uncertainty,
+    codes, constant, without_estimate, hardly_varies, few_rows, by_groups,
+    no_limits, population, several, uncertainty,
 ]  # fmt: skip
 
 
@@ -123,3 +138,11 @@ def test_notes_name_shown_rows_alone(kind, notes):
     # All rows are named where all are shown; every case but the last two has such a note.
     if kind not in (several, no_limits, uncertainty):
         assert named(every) - shown
+
+
+def test_short_notes_of_flatness_name_shown_codes_alone():
+    results = codes("firm")
+    assert "is a code" in " ".join(results.summary().notes)
+    first = results.params.idxmax()
+    notes = " ".join(results.summary(top=1).notes)
+    assert set(re.findall(r"(\w+) is a code", notes)) <= {first}

@@ -123,7 +123,7 @@ def accumulated_local_effects(
                 "their mean over rows is 0."
             ),
             notes=(order,) if levels and len(values) > 2 else (),
-            always=(*problem.notes_on_codes(names), *([beyond] if left_out else [])),
+            always=(*problem.notes_on_codes(names).values(), *([beyond] if left_out else [])),
             exact="No Monte Carlo error.",
             zero_variance="a feature that no refit uses, or all refits agree exactly",
             missing=dict.fromkeys(

@@ -21,7 +21,7 @@ from pyinterp.estimands.effects.grids import (
     without_missing,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words, notes_of_terms
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
 
@@ -126,7 +126,7 @@ def ame(
             details=outputs.details,
             meaning=meaning,
             notes=tuple(notes),
-            always=problem.notes_on_codes(contrasts),
+            remarks=partial(notes_of_terms, problem.notes_on_codes(contrasts)),
             exact="No Monte Carlo error.",
             zero_variance="not used in any refit, or a slope that all refits and rows share",
         ),

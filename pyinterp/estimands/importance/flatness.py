@@ -17,7 +17,15 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import grids_of, has_levels
 from pyinterp.estimands.effects.partial_dependence import CurveOptions, partial_dependence
-from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimand import (
+    Correction,
+    Estimand,
+    Parameter,
+    Problem,
+    Terms,
+    Words,
+    notes_of_terms,
+)
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
@@ -178,7 +186,7 @@ def flatness(
             details=(f"{'range / 4' if kind == 'range' else kind} of {of_curve.description}",),
             unit=first.words.unit,
             meaning=meaning,
-            always=problem.notes_on_codes(curves),
+            remarks=partial(notes_of_terms, problem.notes_on_codes(curves)),
             notes=(NO_TEST,) if corrected else (NO_TEST, NO_CORRECTION.format(what)),
             zero_variance="its curve does not vary in any refit",
         ),
