@@ -130,7 +130,7 @@ def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
     return [
         Footnote(meaning, " ".join(more)),
         Footnote(variance.note, variance.interval_note),
-        *(_of_square(results) if single and variance.varies_as_square else ()),
+        *(_of_square(results) if single else ()),
         Footnote(variance.warning),
         *_of_analysis(results),
     ]

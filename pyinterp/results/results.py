@@ -33,7 +33,7 @@ from pyinterp.inference import (
     TermInference,
     Variance,
 )
-from pyinterp.inference.contrasts import Hypotheses, contrasts
+from pyinterp.inference.contrasts import ONE_SQUARE, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
@@ -748,14 +748,13 @@ class EstimandResults(TableOfEstimands):
             zero_variance=self.zero_variance,
             relation=relation,
         )
-        single = any(hypotheses.single(row) for row in range(len(places)))
         return Contrasts(
             self.inference,
             places,
             names=hypotheses.names,
             title=f"{self.estimand.words.heading}: {what}, {LEVELS[self.context.level]}",
             facts=facts_of(self, self.estimand.description),
-            notes=[*notes_of_tests(self, single=single), *map(Footnote, notes)],
+            notes=[*notes_of_tests(self, single=ONE_SQUARE in notes), *map(Footnote, notes)],
             relation=relation,
         )
 
