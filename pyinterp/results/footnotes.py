@@ -102,24 +102,23 @@ def notes_of(
     if option == "none":
         return []
     full, alone = option == "full", len(several) == 1
-    printed = [_rows_beside(r, r, frame) for r, frame in zip(several, frames, strict=True)]
-    each = list(zip(several, printed, strict=True))
+    each = [(r, _in_order(frame, r)) for r, frame in zip(several, frames, strict=True)]
     diagnostics = {
-        diagnostic: _rows_beside(diagnostic, results, frame)
+        diagnostic: _beside(frame, results, diagnostic, alpha)
         for results, frame in zip(several, frames, strict=True)
         for diagnostic in results.diagnostics
     }
     notes = [
         *in_words(before, full),
-        *_with_labels(headings, [list(_about(*e, alpha, alone=alone)) for e in each], full),
+        *_with_labels(headings, [list(_about(*e, alone=alone)) for e in each], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
         *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
         *_of_rows([*each, *diagnostics.items()], headings),
-        *_with_labels(headings, [list(_limits(*e, alpha)) for e in each], full),
+        *_with_labels(headings, [list(_limits(*e)) for e in each], full),
         *_of_analysis(several[0]),
     ]
-    for diagnostic, terms in diagnostics.items():
-        notes += map(Footnote, _on(diagnostic, terms, diagnostic.warning_column))
+    for diagnostic, rows in diagnostics.items():
+        notes += map(Footnote, _on(diagnostic, rows, diagnostic.warning_column))
     return list(dict.fromkeys(notes))
 
 
@@ -145,16 +144,22 @@ def _of_analysis(results: EstimandResults) -> list[Footnote]:
     return [*map(Footnote, filter(None, notes))]
 
 
-def _rows_beside(one: EstimandResults, results: EstimandResults, frame: pd.DataFrame) -> pd.Index:
-    """Return the terms of results or of a diagnostic that are printed beside a frame's rows."""
-    terms = one.params.index
-    beside = {*terms} <= {*results.exog_names}
-    return terms.intersection(frame.index, sort=False) if beside else terms
+def _in_order(frame: pd.DataFrame, results: EstimandResults) -> pd.DataFrame:
+    """Return printed rows in the order of the results' terms."""
+    return frame.iloc[results.params.index.get_indexer(frame.index).argsort()]
 
 
-def _on(results: EstimandResults, terms: pd.Index, values: pd.Series[float]) -> list[str]:
-    """List the footnotes on the values of printed terms."""
-    return results.estimand.words.on(values.where(values.index.isin(terms)))
+def _beside(
+    frame: pd.DataFrame, results: EstimandResults, diagnostic: EstimandResults, alpha: float
+) -> pd.DataFrame:
+    """Return the rows of a diagnostic that are printed beside a frame's rows."""
+    rows = diagnostic.summary_frame(alpha)
+    return rows[rows.index.isin(frame.index)] if {*rows.index} <= {*results.exog_names} else rows
+
+
+def _on(results: EstimandResults, rows: pd.DataFrame, values: pd.Series[float]) -> list[str]:
+    """List the footnotes on the values of printed rows."""
+    return results.estimand.words.on(values.where(values.index.isin(rows.index)))
 
 
 def in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
@@ -177,15 +182,13 @@ def _with_labels(
         yield note._replace(text=f"{label}{note.text}")
 
 
-def _about(
-    results: EstimandResults, terms: pd.Index, alpha: float, *, alone: bool
-) -> Iterator[Footnote]:
+def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on the meaning of values, on harm, and on missing values."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
-    params, bse, words = results.params[terms], results.bse[terms], estimand.words
-    error, harm = results.mcse[terms].max(), ""
+    params, bse, words, terms = rows["estimate"], rows["std_error"], estimand.words, rows.index
+    error, harm = rows["mcse"].max(), ""
     squares = estimand.parameter.no_effect is not None
-    if null is not None and squares and (results.conf_int(alpha)[1][terms] < null).any():
+    if null is not None and squares and (rows["conf_high"] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     meaning, *more = SENTENCES.split(words.meaning)
     more += ["" if error > 0 else words.exact or ""]
@@ -214,7 +217,7 @@ def _about(
         yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if len(constant):
         yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
-    yield from map(Footnote, _on(results, terms, results.params))
+    yield from map(Footnote, _on(results, rows, results.params))
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
@@ -292,39 +295,40 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
 
 
 def _of_rows(
-    tables: Sequence[tuple[EstimandResults, pd.Index]], headings: Sequence[str]
+    tables: Sequence[tuple[EstimandResults, pd.DataFrame]], headings: Sequence[str]
 ) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
-    rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    for k, (results, terms) in enumerate(tables):  # diagnostics come last
+    marked: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
+    for k, (results, rows) in enumerate(tables):  # diagnostics come last
         variance, words = results.variance, results.estimand.words
         if k >= len(headings) and len(words.as_columns) < 2:  # without limits and P
             continue
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
         heading = headings[k] if k < len(headings) else words.label
-        errors = results.bse[terms] > 0
+        errors, terms = rows["std_error"] > 0, rows.index
         # Not rows whose interval holds the null value: intervals of unused features are wide.
-        differs = errors if results.null is None else errors & (results.pvalues[terms] < NOMINAL)
-        skewness, idle = (results.row_warnings[name][terms] for name in ("skewness", "unused"))
+        differs = errors if results.null is None else errors & (rows["p_value"] < NOMINAL)
+        warnings = results.row_warnings.loc[terms]
+        skewness, idle = warnings["skewness"], warnings["unused"]
         for term in terms[differs & (skewness > LARGEST_SKEWNESS)]:
-            rows[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
+            marked[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
         for term in terms[errors & (idle > LARGEST_IDLE_SHARE)]:
-            rows[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
+            marked[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
     return [
         Footnote(note.format(terms=_enumerate(words.values())), marks=frozenset(words))
-        for note, words in rows.items()
+        for note, words in marked.items()
         if words
     ]
 
 
-def _limits(results: EstimandResults, terms: pd.Index, alpha: float) -> Iterator[Footnote]:
+def _limits(results: EstimandResults, rows: pd.DataFrame) -> Iterator[Footnote]:
     """Yield the note on limits that are infinite."""
-    limits = results.conf_int(alpha).loc[terms]
-    sides = {"two-sided": [0, 1], "greater": [0], "less": [1]}[results.alternative]
-    infinite = np.isinf(limits[sides].to_numpy()).any(axis=1)
+    sides = [] if results.alternative == "less" else ["conf_low"]
+    sides += [] if results.alternative == "greater" else ["conf_high"]
+    infinite = np.isinf(rows[sides].to_numpy()).any(axis=1)
     if infinite.any():
-        names = _enumerate(terms[infinite])
+        names = _enumerate(rows.index[infinite])
         yield Footnote(f"No limit for {names}: it lies {results.variance.too_few}.")
 
 

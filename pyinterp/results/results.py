@@ -778,19 +778,20 @@ class EstimandResults(TableOfEstimands):
         bmi     2725.0    1741.0     3995.0
         bp       780.0     441.0     1246.0
         """
-        limits, errors = self.conf_int(alpha), self.variance.bse_error
-        spread = np.where(self.bse > 0, np.nan if errors is None else errors, np.nan)
+        of, errors = self.inference, self.variance.bse_error
+        limits = of.interval(alpha)
+        known = np.full(len(of.bse), np.nan) if errors is None else errors
         numbers = pd.DataFrame(
             {
-                "estimate": self.params,
-                "std_error": self.bse,
-                "std_error_null": self.bse_null,
-                "statistic": self.tvalues,
-                "p_value": self.pvalues,
-                "conf_low": limits[0],
-                "conf_high": limits[1],
-                "mcse": self.mcse,
-                "std_error_mcse": spread,
+                "estimate": of.estimate,
+                "std_error": of.bse,
+                "std_error_null": of.null_error,
+                "statistic": of.statistic,
+                "p_value": of.p_values,
+                "conf_low": limits[:, 0],
+                "conf_high": limits[:, 1],
+                "mcse": np.sqrt(self.replicates.mc_variance),
+                "std_error_mcse": np.where(of.bse > 0, known, np.nan),
             },
             index=self._index,
         )
