@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -72,15 +72,6 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
 def _fresh_draws(refits: int, process: Process, n: int) -> Resampling:
     """Return the plan of refits that are trained and evaluated on fresh rows."""
     return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
-
-
-class Unit(NamedTuple):
-    """A piece of work: a block of repetitions of a row of the study, and the terms to compute."""
-
-    row: Row
-    block: int
-    size: int
-    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -321,15 +312,15 @@ class CoverageStudy:
         for record in records:
             if record.row in rows:
                 self._check_settings(record, path)
-        units = list(self._todo(records))
+        todo = list(self._todo(records))
         file.add([])  # a path that can't be written is an error before the work
-        for kind in dict.fromkeys(unit.row.kind for unit in units):
-            same = [unit for unit in units if unit.row.kind == kind]
-            worker = self._truth
+        for kind in dict.fromkeys(block[0].row.kind for block in todo):
+            same = [block for block in todo if block[0].row.kind == kind]
+            worker: Callable[..., Sums] = self._truth
             if kind == "coverage":
                 worker = partial(self._cover, pooled_truths(file.records()))
             with outcomes(
-                (partial(self._record, worker, unit) for unit in same),
+                (partial(self._record, worker, block) for block in same),
                 len(same),
                 n_jobs=n_jobs,
                 label=kind,
@@ -361,19 +352,16 @@ class CoverageStudy:
         """
         return self.results(StudyFile(path).records())
 
-    def _record(self, worker: Callable[[Unit], Sums], unit: Unit) -> list[Record]:
-        """Do a unit of work, and return its records."""
-        settings = self.settings(unit.row)
+    def _record(self, worker: Callable[..., Sums], block: Sequence[Record]) -> list[Record]:
+        """Do a block of repetitions, and return its records with their sums."""
+        one, terms = block[0], [record.term for record in block]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-            sums = worker(unit)
-        return [
-            Record(unit.row, term, (unit.block,), unit.size, one, settings)
-            for term, one in sums.items()
-        ]
+            sums = worker(one.row, one.blocks[0], one.size, terms)
+        return [record._replace(sums=sums[record.term]) for record in block]
 
-    def _todo(self, records: Sequence[Record]) -> Iterator[Unit]:
-        """Yield the units of work that are not done, each with the terms that are missing.
+    def _todo(self, records: Sequence[Record]) -> Iterator[list[Record]]:
+        """Yield the blocks that are not done: a record for each of the missing terms, without sums.
 
         All repetitions of a row are cut into blocks, of which the last may be smaller.
         """
@@ -383,13 +371,13 @@ class CoverageStudy:
             for block in record.blocks
         }
         for row, total in self.totals():
-            whole = self.settings(row)["block"]
+            settings, terms = self.settings(row), self.terms(row)
+            whole = settings["block"]
             for block, start in enumerate(range(0, total, whole)):
                 size = min(whole, total - start)
-                terms = self.terms(row)
-                missing = tuple(t for t in terms if sizes.get((row, t, block), 0) < size)
+                missing = [t for t in terms if sizes.get((row, t, block), 0) < size]
                 if missing:
-                    yield Unit(row, block, size, missing)
+                    yield [Record(row, t, (block,), size, {}, settings) for t in missing]
 
     def _check_settings(self, record: Record, path: str | os.PathLike[str]) -> None:
         """Raise `OptionError` if a file was begun with other settings than those of this study."""
@@ -466,18 +454,17 @@ class CoverageStudy:
         """
         return next(p for p in self.dgps if p.name == name)
 
-    def _truth(self, unit: Unit) -> Sums:
+    def _truth(self, row: Row, block: int, size: int, terms: Sequence[Term]) -> Sums:
         """Return sums over a block of refits on fresh data."""
-        row = unit.row
         process = self.process(row.process)
         data = self.draw(process, row.n, -1)  # for the formula and the classes only
         # "truth" stands twice: streams are named as they were when rows of the truth named a plan.
-        seed = self.stream("truth", row.process, row.learner, row.n, "truth", unit.block, unit.size)
-        plan = self.truth_plan(process, row.n, unit.size)
+        seed = self.stream("truth", row.process, row.learner, row.n, "truth", block, size)
+        plan = self.truth_plan(process, row.n, size)
         learner = self.learner(process, row.learner, data)
         results = learner.fit(plan, seed=seed, progress=False)
         sums = {}
-        for term in unit.terms:
+        for term in terms:
             answer = self._ask(term[0], results)
             values = answer.replicates.per_refit
             sums[term] = {
@@ -487,19 +474,26 @@ class CoverageStudy:
             }
         return sums
 
-    def _cover(self, truths: Mapping[Target, pd.DataFrame], unit: Unit) -> Sums:
+    def _cover(
+        self,
+        truths: Mapping[Target, pd.DataFrame],
+        row: Row,
+        block: int,
+        size: int,
+        terms: Sequence[Term],
+    ) -> Sums:
         """Return sums over a block of data sets.
 
         The share of terms covered varies less over data sets than single terms.
         """
-        row, process = unit.row, self.process(unit.row.process)
-        plan, first = self.plan(row.plan, process, row.n), unit.block * self.settings(row)["block"]
-        columns: dict[Term, list[FloatArray]] = {term: [] for term in unit.terms}
-        for repetition in range(first, first + unit.size):
+        process = self.process(row.process)
+        plan, first = self.plan(row.plan, process, row.n), block * self.settings(row)["block"]
+        columns: dict[Term, list[FloatArray]] = {term: [] for term in terms}
+        for repetition in range(first, first + size):
             learner = self.learner(process, row.learner, self.draw(process, row.n, repetition))
             seed = self.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
             results = learner.fit(plan, seed=seed, progress=False)
-            for term in unit.terms:
+            for term in terms:
                 truth = truths[*row[1:4], term[0]]
                 columns[term].append(self._one(term, results, truth))
         sums = {}
