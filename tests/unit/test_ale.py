@@ -98,9 +98,11 @@ def test_an_order_of_levels_can_be_asked_for(forest):
     )
 
 
-def test_of_a_line_it_is_the_slope():
+@pytest.mark.parametrize("grid", [{}, {"grid": [-0.5, 0, 1e-6, 0.5]}])
+def test_of_a_line_it_is_the_slope(grid):
+    """Also where a step has no rows."""
     fitted = model_of("y ~ x + z + g", sample(), LinearRegression())
-    result = fitted.ale("x")
+    result = fitted.ale("x", **grid)
     edges = values(result)
     (slope,) = fitted.ame("x").params
     assert_allclose(np.diff(result.params), slope * np.diff(edges), atol=EXACT)
