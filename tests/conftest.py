@@ -70,10 +70,8 @@ def run_and_kill():
             path=path, module=module, options=options, file=str(file), blocks=blocks
         )
         running = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - our own code
-        deadline = time.monotonic() + 120
         try:
             while _blocks(file) < blocks:
-                assert time.monotonic() < deadline
                 assert running.poll() is None
                 time.sleep(0.02)
         finally:
