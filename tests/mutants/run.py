@@ -32,19 +32,20 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "accumulated", "ale", "blame", "bootstrap", "causal", "compare_many", "conditional",
-            "coverage_statements", "delta", "effects", "estimate", "estimates", "features",
-            "flatness", "grids", "h_statistic", "half_refits", "half_sample", "importance_measures",
-            "inference", "interaction", "joint_tests", "loco", "mean_family", "mean_share",
-            "metrics", "metrics_of_r", "monte_carlo", "native", "nested_bootstrap", "order",
-            "ordered", "permutation", "population", "ranks", "ratios", "register_variance",
-            "relation", "replicates", "resampling", "results", "risk", "row_warnings",
+            "accumulated", "ale", "bad_input", "blame", "bootstrap", "causal", "compare_many",
+            "conditional", "coverage_statements", "delta", "effects", "estimate", "estimates",
+            "features", "flatness", "grids", "h_statistic", "half_refits", "half_sample",
+            "importance_measures", "inference", "interaction", "joint_tests", "loco", "mean_family",
+            "mean_share", "metrics", "metrics_of_r", "monte_carlo", "native", "nested_bootstrap",
+            "order", "ordered", "permutation", "population", "ranks", "ratios", "register_variance",
+            "relation", "replicates", "resampling", "results", "risk", "row_frame", "row_warnings",
             "sample_size", "shares", "simultaneous", "square", "tables", "two_sides", "uncertainty",
             "uncertainty_edges",
         )
     ),
     "tests/contract/test_one_answer.py",
     "tests/unit/test_printed_rows.py",
+    "tests/laws/test_groups_of_rows.py",
     "tests/laws/test_laws.py",
 )  # fmt: skip
 # Imported once, before any process is forked; nothing of the package is.

@@ -103,8 +103,8 @@ def test_names_are_not_taken_twice_but_by_the_same_function():
 def test_bad_arguments_and_answers_are_refused(folds):
     with pytest.raises(OptionError, match='`needs` must be one of "", "refits"'):
         pi.register_variance("mine", spread, needs="refit")
-    round_off = Variance(cov=np.eye(3) + np.diag([1e-20, 0], 1), df=3, note="")
-    pi.register_variance("rounded", lambda _: round_off)
+    nearly = Variance(cov=np.eye(3) + np.diag([1e-20, 0], 1), df=3, note="")
+    pi.register_variance("rounded", lambda _: nearly)
     assert (folds.pfi(cov_type="rounded").bse == 1).all()
     pi.register_variance("numbers", lambda replicates: replicates.per_refit)
     pi.register_variance("small", lambda _: Variance(cov=np.eye(1), df=3, note=""))
