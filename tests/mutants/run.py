@@ -37,7 +37,7 @@ TESTS = (
             "features", "flatness", "grids", "h_statistic", "half_refits", "half_sample",
             "importance_measures", "inference", "interaction", "joint_tests", "loco", "mean_family",
             "mean_share", "metrics", "metrics_of_r", "monte_carlo", "native", "nested_bootstrap",
-            "order", "ordered", "permutation", "population", "ranks", "ratios", "register_variance",
+            "ordered", "permutation", "population", "ranks", "ratios", "register_variance",
             "relation", "replicates", "resampling", "results", "risk", "row_frame", "row_warnings",
             "sample_size", "shares", "simultaneous", "square", "tables", "two_sides", "uncertainty",
             "uncertainty_edges",
