@@ -45,9 +45,11 @@ from pyinterp.models.adapters import (
     suit,
     wants_frames,
 )
+from pyinterp.models.aims import declaration_of
 from pyinterp.models.copies import fresh
+from pyinterp.models.library import Aim
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
+from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
@@ -76,7 +78,7 @@ from pyinterp.whatif import EngineName, check_engine
 # Options that come before a fit.
 OF_LEARNER = dict.fromkeys(
     ("groups", "missing", "subset", "weights", "weights_type", "offset", "exposure", "design",
-     "design_state", "unseen_levels"),
+     "design_state", "unseen_levels", "prediction"),
     "it is an option of `pi.Learner` or `pi.Learner.from_formula`, beside the data.",
 )  # fmt: skip
 
@@ -122,6 +124,9 @@ class Learner(Hints):
         LightGBM, and R's glm, gam, bam and lm.
     exposure : str or array of shape (n,), optional
         Instead of `offset`, for models with a logarithmic link: its logarithm is the offset.
+    prediction : str, optional
+        What the estimator predicts, where its parameters do not say it: "mean", "median",
+        "quantile(.95)" or "other". The default loss and what R² or D² compares with follow.
 
     Attributes
     ----------
@@ -174,9 +179,18 @@ class Learner(Hints):
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
+        prediction: str | None = None,
     ) -> None:
         reader, data = ArrayReader.of(endog, exog, (weights, weights_type, offset, exposure))
-        self._setup(reader, data, estimator, groups=groups, missing=missing, subset=subset)
+        self._setup(
+            reader,
+            data,
+            estimator,
+            groups=groups,
+            missing=missing,
+            subset=subset,
+            prediction=prediction,
+        )
 
     @classmethod
     def from_formula(
@@ -195,6 +209,7 @@ class Learner(Hints):
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
+        prediction: str | None = None,
     ) -> Learner:
         r"""Return a learner for an R-style formula and a data frame.
 
@@ -238,6 +253,8 @@ class Learner(Hints):
         subset : str or array of bool, optional
             Rows to analyze, as in R's ``lm(subset=)``: a query of any columns such as "age > 50",
             or a mask with a value per row.
+        prediction : str, optional
+            As in `Learner`.
 
         Returns
         -------
@@ -265,7 +282,14 @@ class Learner(Hints):
         options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
         new._setup(
-            reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
+            reader,
+            rows,
+            estimator,
+            groups=groups,
+            missing=missing,
+            subset=subset,
+            prediction=prediction,
+            options=options,
         )
         return new
 
@@ -277,6 +301,7 @@ class Learner(Hints):
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
+        prediction: str | None,
         subset: Rows = None,
         options: RefitOptions | None = None,
     ) -> None:
@@ -295,9 +320,9 @@ class Learner(Hints):
         if data.weights is not None and data.weights.kind == "sampling":
             check_takes_weights(estimator)
         self.estimator = estimator
-        kind: dict[str, Any] = {"classifier": is_classifier(estimator)}
-        self._kind = {**kind, "family": mean_family(estimator)}
-        self.data, self.sample = data.analyze(self._missing, subset, **self._kind)
+        classifier = self._classifier = is_classifier(estimator)
+        self._prediction, self._declaration = prediction, declaration_of(prediction, classifier)
+        self.data, self.sample = data.analyze(self._missing, subset, classifier=classifier)
         self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
         sizes = {len(data.frame), self.sample.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
@@ -307,7 +332,7 @@ class Learner(Hints):
         """Return the analyzed rows of new data in the form of the first."""
         reader = self._reader
         rows = reread(reader, data) if self._rereads else reader.read(reader.rows(data))
-        return rows.analyze(self._missing, **self._kind)[1]
+        return rows.analyze(self._missing, classifier=self._classifier)[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
@@ -447,6 +472,7 @@ class Learner(Hints):
             words=words,
             plan=plan,
             estimator=fresh(self.estimator),
+            declaration=self._declaration,
             seeds=seeds,
             options=replace(options, n_jobs=1, progress=False),
             engine=engine,
@@ -608,7 +634,7 @@ class Learner(Hints):
         )
         model = FittedModel.__new__(FittedModel)
         model._assemble(
-            predictor,
+            replace(predictor, declaration=self._declaration),
             self.design,
             sample,
             self.data,
@@ -667,6 +693,7 @@ class Learner(Hints):
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
+            prediction=self._prediction,
             options=self._options,
         )
         return new
@@ -713,6 +740,7 @@ def _analysis(
     words: Mapping[str, Any],
     plan: Resampling,
     estimator: Any,
+    declaration: Aim | None,
     seeds: Seeds,
     options: RefitOptions,
     data: RowData | None,
@@ -729,7 +757,7 @@ def _analysis(
     problem = Problem(
         sample=sample,
         features=features,
-        predictor=refits[0].predictor,
+        predictor=replace(refits[0].predictor, declaration=declaration),
         design=refits[0].design,
         offset=context.offset,
     )

@@ -25,7 +25,6 @@ NO_MEAN = {
 }
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = "No simulations say how often such intervals cover."
-WORSE = "below 0: one constant predicts better. The table describes a learner that found nothing."
 UNPROVEN = (
     "Nothing could be proven of the refits from a folder: trained again on the same rows, the "
     "learner predicts otherwise each time, or fails. They may be of another learner."
@@ -103,7 +102,7 @@ def notes_of(
         return []
     full, alone = option == "full", len(several) == 1
     context, fit = several[0].context, several[0].fit
-    worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
+    worse = f"{fit.share_name} below 0: {fit.verdict}" if fit and fit.explained_share < 0 else ""
     unproven = UNPROVEN if "not proven" in context.folder else ""
     printed = [_rows_beside(r, r, frame) for r, frame in zip(several, frames, strict=True)]
     each = list(zip(several, printed, strict=True))
