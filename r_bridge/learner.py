@@ -234,7 +234,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """What is known of predictions: `tau` of rq, and a `family` whose link is the logarithm."""
         if self.function in ("quantreg::rq", "rq"):
             tau = self.arguments.get("tau", 0.5)
-            return Aim.quantile(tau, f"tau={tau:g}")
+            return Aim("quantile", f"tau={tau:g}", tau)
         family, mean = self.arguments.get("family"), "type" not in (self.predict_args or {})
         if self.function not in BINOMIAL or family is None or self.classifier or not mean:
             return Aim()

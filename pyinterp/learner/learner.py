@@ -47,7 +47,6 @@ from pyinterp.models.adapters import (
 )
 from pyinterp.models.aims import declaration_of
 from pyinterp.models.copies import fresh
-from pyinterp.models.library import Aim
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
@@ -182,14 +181,9 @@ class Learner(Hints):
         prediction: str | None = None,
     ) -> None:
         reader, data = ArrayReader.of(endog, exog, (weights, weights_type, offset, exposure))
+        options = RefitOptions(prediction=prediction)
         self._setup(
-            reader,
-            data,
-            estimator,
-            groups=groups,
-            missing=missing,
-            subset=subset,
-            prediction=prediction,
+            reader, data, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
 
     @classmethod
@@ -279,17 +273,12 @@ class Learner(Hints):
         check_choice("design", design, ("matrix", "frame"))
         scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
         reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
-        options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
+        options = RefitOptions(
+            design_state=design_state, unseen_levels=unseen_levels, prediction=prediction
+        )
         new = cls.__new__(cls)
         new._setup(
-            reader,
-            rows,
-            estimator,
-            groups=groups,
-            missing=missing,
-            subset=subset,
-            prediction=prediction,
-            options=options,
+            reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
         return new
 
@@ -301,12 +290,11 @@ class Learner(Hints):
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
-        prediction: str | None,
+        options: RefitOptions,
         subset: Rows = None,
-        options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
-        self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
+        self._reader, self._options, self.groups = reader, options, groups
         estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
@@ -321,7 +309,7 @@ class Learner(Hints):
             check_takes_weights(estimator)
         self.estimator = estimator
         classifier = self._classifier = is_classifier(estimator)
-        self._prediction, self._declaration = prediction, declaration_of(prediction, classifier)
+        self._declaration = declaration_of(options.prediction, classifier)
         self.data, self.sample = data.analyze(self._missing, subset, classifier=classifier)
         self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
         sizes = {len(data.frame), self.sample.nobs}
@@ -472,7 +460,6 @@ class Learner(Hints):
             words=words,
             plan=plan,
             estimator=fresh(self.estimator),
-            declaration=self._declaration,
             seeds=seeds,
             options=replace(options, n_jobs=1, progress=False),
             engine=engine,
@@ -693,7 +680,6 @@ class Learner(Hints):
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
-            prediction=self._prediction,
             options=self._options,
         )
         return new
@@ -740,7 +726,6 @@ def _analysis(
     words: Mapping[str, Any],
     plan: Resampling,
     estimator: Any,
-    declaration: Aim | None,
     seeds: Seeds,
     options: RefitOptions,
     data: RowData | None,
@@ -757,7 +742,7 @@ def _analysis(
     problem = Problem(
         sample=sample,
         features=features,
-        predictor=replace(refits[0].predictor, declaration=declaration),
+        predictor=replace(refits[0].predictor, declaration=declaration_of(options.prediction)),
         design=refits[0].design,
         offset=context.offset,
     )

@@ -212,16 +212,13 @@ def loss_of(aim: Aim) -> Loss:
         name = f"pinball loss, q = {aim.q:g}"
         median = aim.q == HALF
         return LOSSES["absolute"] if median else Loss(name, pinball, "mean", best, "{y}", POSITIVE)
-    power, deviance = aim.power, _tweedie
-    if power is None:
-        return LOSSES["squared"]
-    if aim.family == "negativebinomial":
-        name, deviance = f"negative binomial deviance, alpha = {power:g}", _negative_binomial
-    elif known := {0.0: "squared", 1.0: "poisson", 2.0: "gamma"}.get(power):
-        return LOSSES[known]
-    else:
-        name, deviance = f"Tweedie deviance, p = {power:g}", _tweedie
-    return Loss(name, _With(deviance, power), "mean", np.mean, range=POSITIVE)
+    power, binomial = aim.power, aim.family == "negativebinomial"
+    known = {None: "squared", 0.0: "squared", 1.0: "poisson", 2.0: "gamma"}
+    if power is None or (power in known and not binomial):
+        return LOSSES[known[power]]
+    name = "negative binomial deviance, alpha" if binomial else "Tweedie deviance, p"
+    deviance = _With(_negative_binomial if binomial else _tweedie, power)
+    return Loss(f"{name} = {power:g}", deviance, "mean", np.mean, range=POSITIVE)
 
 
 def suits(loss: Any, aim: Aim) -> bool:
@@ -312,9 +309,8 @@ def _pinball(y: FloatArray, prediction: FloatArray, q: float) -> FloatArray:
 
 
 def _quantile(y: FloatArray, q: float, weights: FloatArray | None = None) -> npt.ArrayLike:
-    if weights is None:
-        return np.quantile(y, q)
-    return np.quantile(y, q, weights=weights, method="inverted_cdf")
+    method: Any = "linear" if weights is None else "inverted_cdf"
+    return np.quantile(y, q, weights=weights, method=method)
 
 
 @dataclass(frozen=True)

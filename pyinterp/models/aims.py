@@ -12,9 +12,9 @@ from typing import Any
 from pyinterp.errors import OptionError, quote
 from pyinterp.models.final_step import final_step
 from pyinterp.models.libraries import library_of
-from pyinterp.models.library import Aim
+from pyinterp.models.library import HALF, Aim
 
-QUANTILE = re.compile(r"quantile\( *(0?\.\d+) *\)")
+QUANTILE = re.compile(r"median|quantile\(0?(\.\d+)\)")
 # Parameters of wrappers: the first that an estimator has says what predicts in the end.
 INSIDE = ("final_estimator", "estimator", "regressor", "estimators")
 
@@ -36,7 +36,7 @@ def aim_of(given: Any) -> Aim:
     return aims[0] if len(aims) == 1 or aims[0].no_mean else Aim("mean")
 
 
-def declaration_of(prediction: str | None, classifier: bool) -> Aim | None:
+def declaration_of(prediction: str | None, classifier: bool = False) -> Aim | None:
     """Return what the option `prediction` declares, which is for numbers."""
     if classifier and prediction is not None:
         raise OptionError("`prediction` is for numbers: leave it out, as the learner has classes.")
@@ -45,16 +45,16 @@ def declaration_of(prediction: str | None, classifier: bool) -> Aim | None:
 
 def aim_by_text(text: object) -> Aim:
     """Return the aim that a user declares."""
-    found = QUANTILE.fullmatch(text) if isinstance(text, str) else None
-    if found:
-        return Aim.quantile(float(found[1]), f"prediction={quote(text)}")
-    if text not in ("mean", "median", "other"):
+    words = f"prediction={quote(text)}"
+    if text in ("mean", "other"):
+        return Aim(str(text), words)
+    found = QUANTILE.fullmatch(str(text))
+    if not found:
         raise OptionError(
             '`prediction` must be "mean", "median", "quantile(.95)" of any probability, or '
             f'"other", not {quote(text)}.'
         )
-    q = 0.5 if text == "median" else None
-    return Aim(str(text), f"prediction={quote(text)}", q)
+    return Aim("quantile", words, float(found[1] or HALF))
 
 
 def _inside(model: Any) -> list[Any]:

@@ -40,12 +40,12 @@ class Aim:
     Attributes
     ----------
     name : str
-        "mean", "rate per exposure", "probability", "median", "quantile(0.95)", "class", "ranking",
-        "expectile", "other" or "unknown".
+        "mean", "rate per exposure", "probability", "quantile", "class", "ranking", "expectile",
+        "other" or "unknown".
     words : str
         What says so, such as "loss='quantile'"; empty if nothing does.
     q : float or None
-        The probability of a quantile.
+        The probability of a quantile, of the median 0.5.
     family : str
         Of means that are positive, by a logarithmic link.
     power : float or None
@@ -57,11 +57,6 @@ class Aim:
     q: float | None = None
     family: str = ""
     power: float | None = None
-
-    @classmethod
-    def quantile(cls, q: float, words: str) -> Aim:
-        """Return the aim at a quantile."""
-        return cls("median" if q == HALF else f"quantile({q:g})", words, q)
 
     @classmethod
     def mean(cls, words: str, family: str = "", power: float | None = None) -> Aim:

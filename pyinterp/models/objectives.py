@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from scipy import optimize
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import DataError, quote
-from pyinterp.models.library import Aim
+from pyinterp.models.library import HALF, Aim
 
 # Objectives as they are spelled, without what stands before a colon.
 LOG_LINKS = ("poisson", "gamma", "tweedie")
@@ -18,14 +19,15 @@ L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squar
       "root_mean_squared_error", "squarederror", "linear")  # fmt: skip
 L1 = ("regression_l1", "l1", "mae", "mean_absolute_error", "absoluteerror")
 QUANTILES = ("quantile", "quantileerror")
+PROBABILITIES = ("quantile_alpha", "quantile", "alpha", "")  # parameters that have theirs
 OTHERS = ("mape", "huber", "fair", "mean_absolute_percentage_error", "pseudohubererror")
 OBJECTIVES = (*LOG_LINKS, *L2, *L1, *QUANTILES, *OTHERS)
-# Others whose predictions are means, or probabilities.
-MEANS = {*LOG_LINKS, *L2, "squared_error", "friedman_mse", "aic", "bic", "gini", "entropy",
-         "log_loss", "logloss", "exponential", "binary", "logistic", "softprob", "softmax",
-         "multiclass", "multiclassova", "multiclassonevsall", "cross_entropy", "crossentropy",
-         "xentropy"}  # fmt: skip
-MEDIANS = {*L1, "absolute_error"}
+# Others whose predictions are means or probabilities, and medians.
+MEANS = re.compile(
+    "squared_error|friedman_mse|aic|bic|gini|entropy|log_?loss|exponential|binary|logistic|softprob"
+    "|softmax|multiclass(ova|onevsall)?|x?entropy|cross_?entropy"
+)
+MEDIANS = (*L1, "absolute_error")
 # With canonical links scores are sums of response - prediction, so fits balance totals.
 CANONICAL = ("poisson", *L2)
 # Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
@@ -33,8 +35,9 @@ NAMES = (
     "loss", "objective_type", "app", "application", "objective", "loss_function", "criterion",
 )  # fmt: skip
 # Parameters by which probabilities are of classes that weigh otherwise than in the data.
-WEIGHTS = ("class_weight", "class_weights", "auto_class_weights", "scale_pos_weight",
-           "is_unbalance", "unbalance", "unbalanced_sets", "priors")  # fmt: skip
+WEIGHTS = re.compile(
+    "(auto_)?class_weights?|scale_pos_weight|(is_)?unbalance|unbalanced_sets|priors"
+)
 
 
 def objective_of(model: Any) -> str:
@@ -55,20 +58,20 @@ def _objective(parameters: Mapping[str, Any]) -> tuple[str, dict[str, str], str]
     return parts[-1], dict(options), words
 
 
-def aim_by_words(model: Any, *, q: float = 0.5) -> Aim:
+def aim_by_words(model: Any, *, q: float = HALF) -> Aim:
     """Return what a model predicts by its parameters; `q` is the quantile that is its default."""
     parameters = model.get_params()
-    for name in WEIGHTS:
-        if str(parameters.get(name)) not in ("None", "False", "1", "1.0"):
-            return Aim("other", f"{name}={quote(parameters[name])}")
+    for name, value in parameters.items():
+        if WEIGHTS.fullmatch(name) and str(value) not in ("None", "False", "1", "1.0"):
+            return Aim("other", f"{name}={quote(value)}")
     name, options, words = _objective(parameters)
     if name in QUANTILES:
-        places = [parameters.get(key) for key in ("quantile_alpha", "quantile", "alpha")]
-        at = [options.get("alpha"), *places, q]
-        return Aim.quantile(float(np.ravel(next(x for x in at if x is not None))[0]), words)
+        known = parameters | options | {"": q}
+        at = (known[key] for key in PROBABILITIES if known.get(key) is not None)
+        return Aim("quantile", words, float(np.ravel(next(at))[0]))
     if name in MEDIANS:
-        return Aim.quantile(0.5, words)
-    if name not in MEANS:
+        return Aim("quantile", words, HALF)
+    if name not in (*LOG_LINKS, *L2) and not MEANS.fullmatch(name):
         kinds = (kind for kind in ("ranking", "expectile") if kind[:4] in words.lower())
         return Aim(next(kinds, "other"), words)
     log = name in LOG_LINKS and not words.startswith("criterion")  # of trees: means may be 0

@@ -53,7 +53,7 @@ def takes_offset(model: Any) -> bool:
 def aim_of_model(kind: str, family: Any, q: float) -> Aim:
     """Return what a kind of model with a family predicts; `q` is of quantile regression."""
     if kind == "QuantReg":
-        return Aim.quantile(q, f"q={q:g}")
+        return Aim("quantile", f"q={q:g}", q)
     if kind == "RLM":
         return Aim("other", kind)
     log = isinstance(getattr(family, "link", None), Log)
