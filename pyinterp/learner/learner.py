@@ -739,10 +739,12 @@ def _analysis(
         note = allowed_in_words(refits, refits[0].design, sample if plan.shares_data else None)
         context = replace(context, plan_note=f"{context.plan_note} {note}".strip())
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
+    first = refits[0].predictor
+    declaration = declaration_of(options.prediction) or first.declaration
     problem = Problem(
         sample=sample,
         features=features,
-        predictor=replace(refits[0].predictor, declaration=declaration_of(options.prediction)),
+        predictor=replace(first, declaration=declaration),
         design=refits[0].design,
         offset=context.offset,
     )

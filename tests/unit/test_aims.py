@@ -130,7 +130,7 @@ NUMBERS = [
     (RandomForestRegressor(5), MEAN, SQUARED),
     (RandomForestRegressor(5, criterion="absolute_error"), MEDIAN, ABSOLUTE),
     (RandomForestRegressor(5, criterion="poisson"), MEAN, SQUARED),
-    (MLPRegressor((3,), max_iter=2000, tol=0.01), MEAN, SQUARED),
+    (MLPRegressor(hidden_layer_sizes=(3,), max_iter=3000, tol=0.01), MEAN, SQUARED),
     (GradientBoostingRegressor(n_estimators=9), MEAN, SQUARED),
     (GradientBoostingRegressor(loss="absolute_error", n_estimators=9), MEDIAN, ABSOLUTE),
     (
@@ -159,7 +159,7 @@ NUMBERS = [
     (AdaBoostRegressor(n_estimators=3), OTHER, SQUARED),
     (lightgbm.LGBMRegressor(**LGB), MEAN, SQUARED),
     (lightgbm.LGBMRegressor(objective="mae", **LGB), MEDIAN, ABSOLUTE),
-    (lightgbm.LGBMRegressor(application="quantile", **LGB), ("quantile", "90% quantile"), at(0.9)),
+    (lightgbm.LGBMRegressor(objective="quantile", **LGB), ("quantile", "90% quantile"), at(0.9)),
     (lightgbm.LGBMRegressor(objective="tweedie", tweedie_variance_power=1.2, **LGB), MEAN, of(1.2)),
     (lightgbm.LGBMRegressor(objective="mape", **LGB), OTHER, SQUARED),
     (lightgbm.LGBMRegressor(reg_sqrt=True, **LGB), OTHER, SQUARED),
@@ -224,7 +224,8 @@ def test_a_learner_of_numbers(data, learner, aim, loss):
         ),
     )
     assert share.fit.name == loss[0]
-    assert share.params.iloc[0] == pytest.approx(expected, abs=1e-10)
+    single = type(learner).__module__.startswith("xgboost")  # precision of its own predictions
+    assert share.params.iloc[0] == pytest.approx(expected, abs=1e-6 if single else 1e-10)
     assert f"ean {aim[1]} of `y`" in words_of(fitted.pd("x", points=2))
 
 
@@ -353,16 +354,15 @@ def test_a_user_says_what_is_predicted(data):
         learner = pi.Learner.from_formula("y ~ x + z", data, Own(), prediction=prediction)
         rows = data[["x", "z"]]
         of_arrays = pi.Learner(data["y"], rows, Own(), prediction=prediction)
-        model = Own().fit(rows, data["y"])
+        model = Own().fit(rows.to_numpy(), data["y"])
         for fitted in (
             learner.fit(FEW, seed=1, progress=False),
             learner.fit_model(),
             of_arrays.fit_model(),
-            pi.FittedModel(model, rows, data["y"], prediction=prediction),
+            pi.FittedModel(model, rows.to_numpy(), data["y"], prediction=prediction),
             pi.FittedModel(model.predict, rows, data["y"], prediction=prediction),
         ):
             assert fitted.loss().fit.name == loss
-    assert learner.fit_model()._with_rows if False else True
 
 
 @pytest.mark.parametrize("prediction", ["quantile", "quantile(2)", "mode", 0.9, "quantile(.5", ""])
@@ -396,8 +396,8 @@ def test_only_its_own_loss_says_that_a_learner_found_nothing(data, loss, said):
 
 
 def test_population_refuses_by_the_same_words(data):
-    booster = lightgbm.LGBMRegressor(application="quantile", alpha=0.5, **LGB)
-    for estimator, word in [(booster, "application='quantile'"), (Declared(), "prediction=")]:
+    booster = catboost.CatBoostRegressor(loss_function="Lq:q=1.2", **CAT)
+    for estimator, word in [(booster, "loss_function='Lq:q=1.2'"), (Declared(), "prediction=")]:
         res = pi.Learner.from_formula("y ~ x + z", data, estimator).fit(
             pi.CrossValidation(2), seed=1, progress=False
         )
@@ -422,6 +422,7 @@ def test_functions_and_boosters_without_words_say_so(data):
     assert aim_of(len).name == "unknown"
     assert Predictor.of(lambda X: X[:, 0]).aim.name == "unknown"
     assert Predictor.of(lambda X: X, classes=["a", "b"]).aim.name == "probability"
+    assert aim_of(lightgbm.LGBMRegressor(app="quantile", alpha=0.3)).q == 0.3
     ranker = lightgbm.LGBMRegressor(objective="lambdarank")
     assert aim_of(ranker).name == "ranking"
     assert aim_of(lightgbm.LGBMRegressor(objective=lambda y, f: (f - y, y))).name == "other"
