@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
+from pyinterp.models.library import Aim
 from r_bridge.arguments import check_code, check_no_rows, in_r_words
 from r_bridge.conversion import RCode, level_texts, text_from_r, texts
 from r_bridge.errors import RCallError
@@ -240,12 +241,16 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return self._event_first
 
     @property
-    def mean_family(self) -> str:
-        """R's `family` of glm, gam and bam if its link is the logarithm: means are positive."""
+    def aim(self) -> Aim:
+        """What is known of predictions: `tau` of rq, and a `family` whose link is the logarithm."""
+        if self.function in ("quantreg::rq", "rq"):
+            tau = self.arguments.get("tau", 0.5)
+            return Aim("quantile", f"tau={tau:g}", tau)
         family, mean = self.arguments.get("family"), "type" not in (self.predict_args or {})
         if self.function not in BINOMIAL or family is None or self.classifier or not mean:
-            return ""
-        return text_from_r(SESSION.call("log_family", family))[0]
+            return Aim()
+        name = text_from_r(SESSION.call("log_family", family))[0]
+        return Aim.mean("family", name) if name else Aim()
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""

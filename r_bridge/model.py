@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
+from pyinterp.models.library import Aim
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
 from r_bridge.fits import Fit, Reporting, align
@@ -93,9 +94,10 @@ class RModel(Reporting):
         self._words = [str(name) for name in names]
 
     @property
-    def mean_family(self) -> str:
-        """R's family of a model with a logarithmic link, whose means are positive; else ""."""
-        return "" if "type" in (self.predict_args or {}) else self.fit_.log_family()
+    def aim(self) -> Aim:
+        """What is known of predictions: R's family of a model with a logarithmic link."""
+        family = "" if "type" in (self.predict_args or {}) else self.fit_.log_family()
+        return Aim.mean("family", family) if family else Aim()
 
     def _classes_of_y(self, classes: Sequence[Any] | None) -> list[Any] | None:
         """Return the classes as `y` has them, in R's order."""

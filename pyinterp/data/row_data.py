@@ -202,7 +202,7 @@ class RowData:
         return replace(self, complete=complete, note=note, gaps=int((~mask).sum()))
 
     def analyze(
-        self, missing: MissingValues, subset: Rows = None, *, classifier: bool, family: str
+        self, missing: MissingValues, subset: Rows = None, *, classifier: bool
     ) -> tuple[Self, Sample]:
         """Return rows that say which of them a learner analyzes, and these.
 
@@ -214,8 +214,6 @@ class RowData:
             Rows to analyze.
         classifier : bool
             Whether the learner predicts classes.
-        family : str
-            As of `Response`.
         """
         part = self.mask(subset, "subset")
         if not part.any():
@@ -228,7 +226,7 @@ class RowData:
             classifier=classifier,
             learner=missing.learner,
         )
-        return data, data.sample(y, replace(response, family=family))
+        return data, data.sample(y, response)
 
     def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""

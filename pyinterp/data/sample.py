@@ -29,14 +29,12 @@ class Response:
     """The name of the response, its classes in order if it has some, and its kind.
 
     `shares` are of successes among trials; `ordinal` classes come from an ordered category.
-    `family` is that of a model of it that states a logarithmic link, so that means are positive.
     """
 
     name: str
     classes: tuple[Any, ...] | None = None
     shares: bool = False
     ordinal: bool = False
-    family: str = ""
 
     def labels(self, values: FloatArray) -> npt.NDArray[Any]:
         """Return the response as an estimator's ``fit`` takes it: numbers, or class labels."""

@@ -12,7 +12,6 @@ h = f - E(f | Z) what is lost without the feature.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,7 +25,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import number_text
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -35,7 +34,6 @@ from pyinterp.estimands.positivity import samplers_of
 from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import Loss
-from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of, encode, levels_of
@@ -64,14 +62,6 @@ NO_LEVEL = (
     f"fewer than {LEAST_ROWS} rows of the level or of the first one, or the others tell which of "
     f"the two a row has (R²_j above {1 - NO_OVERLAP:g})"
 )
-# Learners that aim at no mean: their names, or settings.
-NO_MEAN = re.compile(r"\w*SV[CR]|Quant\w+|(Huber|TheilSen|RANSAC)\w+|Perceptron|RidgeClassifier\w*")
-LOSSES = re.compile(
-    r"(?i)(reg:|regression_|mean_)?(absolute|quantile|pseudo|huber|modified|epsilon|hinge|"
-    r"squared_(epsilon|hinge)|perceptron|lad$|l1$|mae|mape|fair)"
-)
-LOSS = ("loss", "criterion", "objective", "loss_function")
-BALANCE = {"class_weight": None, "scale_pos_weight": 1, "is_unbalance": False}
 
 
 # The same for the response and for features, the simplest first. Boosted trees are not among them:
@@ -584,7 +574,12 @@ def _maker(
     problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
     """Return features, and a function that makes estimands of them, all of one measurement."""
-    _check_mean(problem.predictor)
+    if (aim := problem.predictor.aim).no_mean:
+        raise OptionError(
+            "Coefficients of the population are of means, but the learner predicts none "
+            f"({aim.words}): use one that learns means or probabilities by squared error, log loss "
+            'or the like. If it does, say so by `prediction="mean"`.'
+        )
     chosen, data = problem.choose(features), problem.sample.variables
     samplers = dict(samplers_of(problem, chosen, sampler))
     for name, each in samplers.items():
@@ -635,27 +630,6 @@ def _maker(
         )
 
     return every, make
-
-
-def _check_mean(predictor: Predictor) -> None:
-    """Raise `OptionError` for a learner that aims at no mean."""
-    model, aim = predictor.estimator, ""
-    settings = {"": model} | (model.get_params() if hasattr(model, "get_params") else {})
-    for path, value in settings.items():
-        name = path.rpartition("__")[2]
-        if NO_MEAN.fullmatch(type(value).__name__):
-            aim = type(value).__name__
-        elif (name in LOSS and LOSSES.match(str(value))) or (
-            name in BALANCE and value not in (BALANCE[name], None)
-        ):
-            aim = f"{name}={quote(value)}"
-    if predictor.kind == "label" and not aim:
-        aim = f"{predictor.name} without probabilities"
-    if aim:
-        raise OptionError(
-            f"Coefficients of the population are of means, but the learner predicts none ({aim}): "
-            "use one that learns means or probabilities by squared error, log loss or the like."
-        )
 
 
 def _measure(

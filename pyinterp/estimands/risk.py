@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from scipy import optimize
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_callable, check_choice, check_text
@@ -18,13 +19,18 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
-from pyinterp.losses.rowwise import BY_WEIGHT, LOSSES, Loss, LossLike, choose
+from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, by_weight, choose
+from pyinterp.models.links import Link, exponential, first
+from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 
+# A constant is sought so far from that without features, on the scale of the link.
+REACH, TINY = 20.0, 1e-9
+BOUNDED: Any = {"method": "bounded", "options": {"xatol": 1e-12}}
 NO_WEIGHTS = "your loss states its best constant prediction for rows that weigh the same"
 
 
@@ -103,7 +109,7 @@ def risk(
         ),
         parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),
         coverage=("explained share",),
-        no_weights=None if row_loss.constant in BY_WEIGHT else NO_WEIGHTS,
+        no_weights=None if by_weight(row_loss.constant) else NO_WEIGHTS,
     )
 
 
@@ -111,15 +117,39 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     """Return the best constant prediction of the training rows, for every evaluation row.
 
     It comes from the evaluation rows if training rows are not known; None if the loss states none.
+    With an offset the linear predictor is constant but for it: of a rate, a constant rate times
+    exposure.
     """
     trained = case.evaluation if case.train is None or case.train.y is None else case.train
-    best = loss.best_constant(case.y if trained.y is None else trained.y, trained.weights)
+    y = case.y if trained.y is None else trained.y
+    best, model = loss.best_constant(y, trained.weights), case.whatif.predictor.estimator
     if best is None:
         return None
+    link = model.link(loss.needs) if isinstance(model, OffsetModel) else None
+    if link is not None and loss.needs != "label":
+        offset, others = (
+            rows.variables[model.name].to_numpy() for rows in (trained, case.evaluation)
+        )
+        return link((others + _intercept(loss, link, y, offset, trained.weights))[:, None])
     factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
     return np.asarray(np.broadcast_to(best, factual.shape))
+
+
+def _intercept(
+    loss: Loss, link: Link, y: FloatArray, offset: FloatArray, weights: FloatArray | None
+) -> Any:
+    """Return the constant that, added to the offset, has the least loss."""
+    if link is first:
+        return loss.best_constant(y - offset, weights)
+    start = float(np.log(np.mean(y) + TINY)) if link is exponential else 0.0
+
+    def mean_loss(b: float) -> float:
+        return float(np.average(loss(y, link((offset + b)[:, None])), weights=weights))
+
+    bounds = start - offset.max() - REACH, start - offset.min() + REACH
+    return optimize.minimize_scalar(mean_loss, bounds=bounds, **BOUNDED).x
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:

@@ -27,13 +27,14 @@ from pyinterp.inference.replicates import CoefficientErrors, RefitEstimate
 from pyinterp.learner.models import FitFacts, Models, Positions, Scope
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
-from pyinterp.losses.rowwise import BY_WEIGHT, Loss, choose
+from pyinterp.losses.rowwise import Loss, by_weight, choose, suits
+from pyinterp.models.library import Aim
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
-from pyinterp.results.header import Context, GoodnessOfFit
+from pyinterp.results.header import NOTHING, Context, GoodnessOfFit
 
 # What is computed again when it is needed.
 MADE_AGAIN = ("sums", "errors_of_coefficients", "subsets", "_fits")
@@ -377,7 +378,7 @@ class Analysis:
         score = choose(score, problem.predictor, problem.response)
         found = [risk(problem, loss=score)]
         equal = problem.sample.weights is None
-        if score.constant in BY_WEIGHT or (equal and score.constant is not None):
+        if by_weight(score.constant) or (equal and score.constant is not None):
             found.append(risk(problem, loss=score, relation="explained"))
         return found
 
@@ -405,6 +406,7 @@ class Analysis:
             share_name=scores[1].words.label if explained else "",
             explained_share=float(explained[0].per_refit.mean()) if explained else float("nan"),
             kind="Metric" if isinstance(score, Metric) else "Loss",
+            verdict=_verdict(score, self.problem.predictor.aim),
         )
         return self._fits[score]
 
@@ -412,3 +414,12 @@ class Analysis:
         return about(
             self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
         )
+
+
+def _verdict(score: Loss | Metric, aim: Aim) -> str:
+    """Return what a negative explained share says of a learner."""
+    if not suits(score, aim):
+        what = f"the {aim.phrase}" if aim.q is not None else f"no mean ({aim.words})"
+        return f"one constant has a smaller {score.name}, but the learner predicts {what}."
+    rate = "rate" if aim.name.startswith("rate") else ""
+    return NOTHING.format(f"constant {aim.phrase if aim.q is not None else rate}".rstrip())

@@ -22,6 +22,7 @@ from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
+from pyinterp.models.aims import declaration_of
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.libraries import as_function, library_of
 from pyinterp.models.missing_values import takes_missing
@@ -74,6 +75,8 @@ class FittedModel(Keepable):
     offset, exposure : str or array of shape (n,), optional
         Of the evaluation rows, as in `Learner`; for statsmodels results that were fitted with one,
         and models of XGBoost and LightGBM.
+    prediction : str, optional
+        What `fitted` predicts, as in `Learner`.
     seed : int, Generator or None
         For permutations, where not all are used.
     engine : {"auto", "trees", "linear", "kernel", "batched"}
@@ -120,6 +123,7 @@ class FittedModel(Keepable):
         weights_type: WeightsType | None = None,
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
+        prediction: str | None = None,
         seed: int | np.random.Generator | None = None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
@@ -166,6 +170,8 @@ class FittedModel(Keepable):
             "" if response is None else str(response.name),
             weighted=data.weights is not None,
         )
+        declaration = declaration_of(prediction, predictor.classes is not None)
+        predictor = replace(predictor, declaration=declaration)
         sample = data.sample(numbers, about)
         design = reader.design(sample.variables) if of_formula is None else of_formula[0]
         if units:

@@ -45,9 +45,10 @@ from pyinterp.models.adapters import (
     suit,
     wants_frames,
 )
+from pyinterp.models.aims import declaration_of
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
+from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
@@ -76,7 +77,7 @@ from pyinterp.whatif import EngineName, check_engine
 # Options that come before a fit.
 OF_LEARNER = dict.fromkeys(
     ("groups", "missing", "subset", "weights", "weights_type", "offset", "exposure", "design",
-     "design_state", "unseen_levels"),
+     "design_state", "unseen_levels", "prediction"),
     "it is an option of `pi.Learner` or `pi.Learner.from_formula`, beside the data.",
 )  # fmt: skip
 
@@ -122,6 +123,9 @@ class Learner(Hints):
         LightGBM, and R's glm, gam, bam and lm.
     exposure : str or array of shape (n,), optional
         Instead of `offset`, for models with a logarithmic link: its logarithm is the offset.
+    prediction : str, optional
+        What the estimator predicts, where its parameters do not say it: "mean", "median",
+        "quantile(.95)" or "other". The default loss and what R² or D² compares with follow.
 
     Attributes
     ----------
@@ -174,9 +178,13 @@ class Learner(Hints):
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
+        prediction: str | None = None,
     ) -> None:
         reader, data = ArrayReader.of(endog, exog, (weights, weights_type, offset, exposure))
-        self._setup(reader, data, estimator, groups=groups, missing=missing, subset=subset)
+        options = RefitOptions(prediction=prediction)
+        self._setup(
+            reader, data, estimator, groups=groups, missing=missing, subset=subset, options=options
+        )
 
     @classmethod
     def from_formula(
@@ -195,6 +203,7 @@ class Learner(Hints):
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
+        prediction: str | None = None,
     ) -> Learner:
         r"""Return a learner for an R-style formula and a data frame.
 
@@ -238,6 +247,8 @@ class Learner(Hints):
         subset : str or array of bool, optional
             Rows to analyze, as in R's ``lm(subset=)``: a query of any columns such as "age > 50",
             or a mask with a value per row.
+        prediction : str, optional
+            As in `Learner`.
 
         Returns
         -------
@@ -262,7 +273,9 @@ class Learner(Hints):
         check_choice("design", design, ("matrix", "frame"))
         scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
         reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
-        options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
+        options = RefitOptions(
+            design_state=design_state, unseen_levels=unseen_levels, prediction=prediction
+        )
         new = cls.__new__(cls)
         new._setup(
             reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
@@ -277,11 +290,11 @@ class Learner(Hints):
         *,
         groups: Mapping[str, Sequence[str]] | None,
         missing: Missing,
+        options: RefitOptions,
         subset: Rows = None,
-        options: RefitOptions | None = None,
     ) -> None:
         check_estimator(estimator)
-        self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
+        self._reader, self._options, self.groups = reader, options, groups
         estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
@@ -295,9 +308,9 @@ class Learner(Hints):
         if data.weights is not None and data.weights.kind == "sampling":
             check_takes_weights(estimator)
         self.estimator = estimator
-        kind: dict[str, Any] = {"classifier": is_classifier(estimator)}
-        self._kind = {**kind, "family": mean_family(estimator)}
-        self.data, self.sample = data.analyze(self._missing, subset, **self._kind)
+        classifier = self._classifier = is_classifier(estimator)
+        self._declaration = declaration_of(options.prediction, classifier)
+        self.data, self.sample = data.analyze(self._missing, subset, classifier=classifier)
         self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
         sizes = {len(data.frame), self.sample.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
@@ -307,7 +320,7 @@ class Learner(Hints):
         """Return the analyzed rows of new data in the form of the first."""
         reader = self._reader
         rows = reread(reader, data) if self._rereads else reader.read(reader.rows(data))
-        return rows.analyze(self._missing, **self._kind)[1]
+        return rows.analyze(self._missing, classifier=self._classifier)[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
@@ -608,7 +621,7 @@ class Learner(Hints):
         )
         model = FittedModel.__new__(FittedModel)
         model._assemble(
-            predictor,
+            replace(predictor, declaration=self._declaration),
             self.design,
             sample,
             self.data,
@@ -726,10 +739,12 @@ def _analysis(
         note = allowed_in_words(refits, refits[0].design, sample if plan.shares_data else None)
         context = replace(context, plan_note=f"{context.plan_note} {note}".strip())
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
+    first = refits[0].predictor
+    declaration = declaration_of(options.prediction) or first.declaration
     problem = Problem(
         sample=sample,
         features=features,
-        predictor=refits[0].predictor,
+        predictor=replace(first, declaration=declaration),
         design=refits[0].design,
         offset=context.offset,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_range, check_text, is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
+from pyinterp.models.library import HALF, Aim
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
@@ -137,7 +137,7 @@ class Loss:
         >>> float(middle.best_constant(np.array([1.0, 2.0, 9.0])))
         2.0
         """
-        rule = self.constant if weights is None else BY_WEIGHT.get(self.constant)
+        rule = self.constant if weights is None else by_weight(self.constant)
         if rule is None:
             return None
         given = {} if weights is None else {"weights": weights}
@@ -175,14 +175,12 @@ class Loss:
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
     """Return the loss, by its name if need be, after a check that the predictions suit it.
 
-    The default is squared loss for regression, binomial deviance if the response is shares, Poisson
-    or gamma deviance if the model states this family; for
-    classification log loss, or zero-one loss if the classifier predicts no probabilities.
+    The default is that of what is predicted; of shares it is the binomial deviance.
     """
     if loss is None:
-        own = response.family if response.family in LOSSES else "squared"
-        default = {"mean": own, "probability": "log", "label": "zero_one"}
-        return LOSSES["binomial" if response.shares else default[predictor.kind]]
+        default = {"probability": "log", "label": "zero_one"}
+        name = "binomial" if response.shares else default.get(predictor.kind)
+        return LOSSES[name] if name else loss_of(predictor.aim)
     if isinstance(loss, str):
         check_choice("loss", loss, LOSSES)
         chosen = LOSSES[loss]
@@ -203,6 +201,32 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     return chosen
 
 
+def loss_of(aim: Aim) -> Loss:
+    """Return the loss that is least at what a regressor predicts.
+
+    It is pinball loss of a quantile, absolute error of the median, the deviance of a family that is
+    stated, and squared error of all else.
+    """
+    if aim.q is not None:
+        pinball, best = _With(_pinball, aim.q), _With(_quantile, aim.q)
+        name = f"pinball loss, q = {aim.q:g}"
+        median = aim.q == HALF
+        return LOSSES["absolute"] if median else Loss(name, pinball, "mean", best, "{y}", POSITIVE)
+    power, binomial = aim.power, aim.family == "negativebinomial"
+    known = {None: "squared", 0.0: "squared", 1.0: "poisson", 2.0: "gamma"}
+    if power is None or (power in known and not binomial):
+        return LOSSES[known[power]]
+    name = "negative binomial deviance, alpha" if binomial else "Tweedie deviance, p"
+    deviance = _With(_negative_binomial if binomial else _tweedie, power)
+    return Loss(f"{name} = {power:g}", deviance, "mean", np.mean, range=POSITIVE)
+
+
+def suits(loss: Any, aim: Aim) -> bool:
+    """Whether a loss, or metric, measures what is predicted."""
+    median = aim.q == HALF and loss.name in ("absolute error", "mae")
+    return not aim.no_mean or median or (aim.q is not None and loss == loss_of(aim))
+
+
 def check_needs(
     what: str, needs: Kind, predictor: Predictor, response: Response, table: Mapping[str, Any]
 ) -> None:
@@ -221,8 +245,14 @@ def check_needs(
         "probability": f"predicts the classes of `{response.name}`",
         "label": "has no `predict_proba`" if needs == "probability" else "predicts classes",
     }[predictor.kind]
-    names = [name for name, other in table.items() if serves(other.needs)]
+    aim = predictor.aim
+    names = [
+        name
+        for name, other in table.items()
+        if serves(other.needs) and (aim.name == "class" or suits(other, aim))
+    ]
     others = ", ".join(f'"{name}"' for name in names if name != "rps" or response.ordinal)
+    others = others or f"the default, {loss_of(aim).name}"
     raise LossError(
         f"The {what} needs {wants}, but {learner_name(predictor.estimator)} {has}; use {others}."
     )
@@ -264,6 +294,40 @@ def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return gamma deviances."""
     _check_positive("gamma", y, prediction, zero=False)
     return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
+
+
+def _tweedie(y: FloatArray, prediction: FloatArray, p: float) -> FloatArray:
+    _check_positive(f"Tweedie, p = {p:g}", y, prediction, zero=p < 2)
+    one, two = 1 - p, 2 - p
+    of_y = np.asarray(y, np.float64) ** two / (one * two)
+    return np.asarray(2 * (of_y - y * prediction**one / one + prediction**two / two))
+
+
+def _negative_binomial(y: FloatArray, prediction: FloatArray, alpha: float) -> FloatArray:
+    """Return the deviance at a variance of mean + alpha mean²."""
+    _check_positive("negative binomial", y, prediction, zero=True)
+    ratio = (1 + alpha * y) / (1 + alpha * prediction)
+    return np.asarray(2 * (special.xlogy(y, y / prediction) - (y + 1 / alpha) * np.log(ratio)))
+
+
+def _pinball(y: FloatArray, prediction: FloatArray, q: float) -> FloatArray:
+    return np.maximum(q * (y - prediction), (q - 1) * (y - prediction))
+
+
+def _quantile(y: FloatArray, q: float, weights: FloatArray | None = None) -> npt.ArrayLike:
+    method: Any = "linear" if weights is None else "inverted_cdf"
+    return np.quantile(y, q, weights=weights, method=method)
+
+
+@dataclass(frozen=True)
+class _With:
+    """A function with a parameter; equal for the same two, also after pickling."""
+
+    function: Callable[..., npt.ArrayLike]
+    parameter: float
+
+    def __call__(self, *arguments: FloatArray, **options: Any) -> Any:
+        return self.function(*arguments, self.parameter, **options)
 
 
 def _binomial(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -316,9 +380,15 @@ def _shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
 # Best constant predictions of rows with sampling weights.
 BY_WEIGHT: Mapping[Any, Callable[..., npt.ArrayLike]] = {
     np.mean: np.average,
-    np.median: partial(np.quantile, q=0.5, method="inverted_cdf"),
+    np.median: _With(_quantile, HALF),
     _shares: _shares,
 }
+
+
+def by_weight(constant: Any) -> Callable[..., npt.ArrayLike] | None:
+    """Return the best constant prediction of weighted rows; None if it is not known."""
+    return constant if isinstance(constant, _With) else BY_WEIGHT.get(constant)
+
 
 LOSSES: Mapping[str, Loss] = {
     "squared": Loss("squared error", _squared_error, "mean", np.mean, "{y}²", range=POSITIVE),

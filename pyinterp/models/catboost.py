@@ -19,7 +19,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import OptionError
 from pyinterp.models.library import RANKING, Library
 from pyinterp.models.links import exponential, first, logistic, softmax
-from pyinterp.models.objectives import log_family
+from pyinterp.models.objectives import aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes
 
 LINKS = {
@@ -131,7 +131,7 @@ CATBOOST = Library(
     defaults={"random_seed": 0, "thread_count": -1},
     check=_check,
     rates="trained",  # in training it starts at a rate of 1 in any unit
-    mean_family=log_family,
+    aim=aim_by_words,
     validation={},
     stops=_stops,
     names=lambda model: getattr(model, "feature_names_", None),

@@ -15,7 +15,7 @@ from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Booster
-from pyinterp.models.offset_model import OffsetModel, mean_family
+from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Predictor, check_kind, learner_name, plain
 
 
@@ -54,7 +54,7 @@ def predictor_of(
         )
         if stated.shares:
             _check_shares(numbers, name, trials=stated.trials and not weighted)
-        return predictor, replace(about, shares=stated.shares, family=mean_family(fitted)), numbers
+        return predictor, replace(about, shares=stated.shares), numbers
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
         raise DataError(

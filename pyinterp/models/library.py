@@ -19,6 +19,9 @@ Parameters: TypeAlias = Callable[[Any], FloatArray]
 # A family, and the function that gives its parameters.
 Statement: TypeAlias = tuple[Distribution, Parameters]
 
+MEANS = ("mean", "rate per exposure", "probability")
+HALF = 0.5
+POWERS = {"poisson": 1.0, "gamma": 2.0, "inversegaussian": 3.0, "inverse.gaussian": 3.0}
 # Remedies of several libraries.
 RANKING = (
     "a learner has no groups of rows to rank within: fit the model yourself, and explain it by "
@@ -28,6 +31,50 @@ STOPPING = (
     "a learner has no rows to stop by: leave early stopping out of its parameters, and pass it as "
     "`pi.EarlyStopping(estimator)`, which takes some of the training rows."
 )
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a prediction is, of the distribution of the response given the features.
+
+    Attributes
+    ----------
+    name : str
+        "mean", "rate per exposure", "probability", "quantile", "class", "ranking", "expectile",
+        "other" or "unknown".
+    words : str
+        What says so, such as "loss='quantile'"; empty if nothing does.
+    q : float or None
+        The probability of a quantile, of the median 0.5.
+    family : str
+        Of means that are positive, by a logarithmic link.
+    power : float or None
+        Of the mean, to which the family's variance is proportional; of negative binomials alpha.
+    """
+
+    name: str = "unknown"
+    words: str = ""
+    q: float | None = None
+    family: str = ""
+    power: float | None = None
+
+    @classmethod
+    def mean(cls, words: str, family: str = "", power: float | None = None) -> Aim:
+        """Return the aim at a mean: of a family, unless it is empty, by a logarithmic link."""
+        family = family.lower()
+        return cls("mean", words, None, family, POWERS.get(family, power) if family else None)
+
+    @property
+    def no_mean(self) -> bool:
+        """Whether something says that it is neither a mean nor a probability."""
+        return bool(self.words) and self.name not in MEANS
+
+    @property
+    def phrase(self) -> str:
+        """What tables call a prediction."""
+        if self.q is not None:
+            return "median" if self.q == HALF else f"{100 * self.q:g}% quantile"
+        return "expected value" if self.name in MEANS else "prediction"
 
 
 class Offset(NamedTuple):
@@ -131,6 +178,12 @@ def _nothing(_: Any, *__: Any) -> None:
     """Know nothing of a model."""
 
 
+def _stated(model: Any) -> Aim:
+    """Return the aim that a model of ours has."""
+    aim = getattr(model, "aim", None)
+    return aim if isinstance(aim, Aim) else Aim()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Library:
     """A library of learners; its defaults are those of one that keeps scikit-learn's rules.
@@ -168,8 +221,8 @@ class Library:
         The `Offset` of a model, fitted or not; None if it takes none.
     rates : {"all", "trained", ""}
         Which regressors without an offset may be taken to predict rates.
-    mean_family : callable
-        The family of a model that states a logarithmic link; "" of others.
+    aim : callable
+        What a model, fitted or not, predicts; without words if it may be what a model inside does.
     validation : mapping of str to str or None
         What `fit` calls values of validation rows; None if its estimators don't stop by them.
     stops : callable
@@ -220,7 +273,7 @@ class Library:
     check_rows: Callable[[Any, Any, bool], None] = _nothing
     offset: Callable[[Any], Offset | None] = _nothing
     rates: Literal["all", "trained", ""] = "all"
-    mean_family: Callable[[Any], str] = lambda model: str(getattr(model, "mean_family", ""))
+    aim: Callable[[Any], Aim] = _stated
     validation: Mapping[str, str] | None = None
     stops: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
     names: Callable[[Any], list[str] | None] = _nothing

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
-from pyinterp.models.objectives import log_family
+from pyinterp.models.objectives import aim_by_words
 from pyinterp.models.trees import Ensemble, of_treelite
 
 
@@ -66,7 +67,7 @@ LIGHTGBM = Library(
     offset=lambda model: (
         None if hasattr(model, "predict_proba") else Offset("init_score", linear="raw_score")
     ),
-    mean_family=log_family,
+    aim=partial(aim_by_words, q=0.9),
     validation={"sample_weight": "eval_sample_weight", "init_score": "eval_init_score"},
     stops=_stops,
     default_name="Column_{}",

@@ -2,49 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import DataError
+from pyinterp.errors import DataError, quote
+from pyinterp.models.library import HALF, Aim
 
 # Objectives as they are spelled, without what stands before a colon.
 LOG_LINKS = ("poisson", "gamma", "tweedie")
 L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squared_error",
       "root_mean_squared_error", "squarederror", "linear")  # fmt: skip
-OTHERS = ("regression_l1", "l1", "mae", "mean_absolute_error", "mape", "huber", "fair", "quantile",
-          "mean_absolute_percentage_error", "absoluteerror", "quantileerror",
-          "pseudohubererror")  # fmt: skip
-OBJECTIVES = (*LOG_LINKS, *L2, *OTHERS)
+L1 = ("regression_l1", "l1", "mae", "mean_absolute_error", "absoluteerror")
+QUANTILES = ("quantile", "quantileerror")
+PROBABILITIES = ("quantile_alpha", "quantile", "alpha", "")  # parameters that have theirs
+OTHERS = ("mape", "huber", "fair", "mean_absolute_percentage_error", "pseudohubererror")
+OBJECTIVES = (*LOG_LINKS, *L2, *L1, *QUANTILES, *OTHERS)
+# Others whose predictions are means or probabilities, and medians.
+MEANS = re.compile(
+    "squared_error|friedman_mse|aic|bic|gini|entropy|log_?loss|exponential|binary|logistic|softprob"
+    "|softmax|multiclass(ova|onevsall)?|x?entropy|cross_?entropy"
+)
+MEDIANS = (*L1, "absolute_error")
 # With canonical links scores are sums of response - prediction, so fits balance totals.
 CANONICAL = ("poisson", *L2)
 # Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
-NAMES = ("loss", "objective_type", "app", "application", "objective", "loss_function")
+NAMES = (
+    "loss", "objective_type", "app", "application", "objective", "loss_function", "criterion",
+)  # fmt: skip
+# Parameters by which probabilities are of classes that weigh otherwise than in the data.
+WEIGHTS = re.compile(
+    "(auto_)?class_weights?|scale_pos_weight|(is_)?unbalance|unbalanced_sets|priors"
+)
 
 
 def objective_of(model: Any) -> str:
     """Return the objective of a booster."""
-    parameters, given = model.get_params(), "l2"
-    for alias in reversed(NAMES):
-        if parameters.get(alias) is not None:
-            given = parameters[alias]
-    parts = str(given).lower().split(":")
-    name = parts[0] if parts[0] in LOG_LINKS else parts[-1]
-    return f"{name} with reg_sqrt" if parameters.get("reg_sqrt") else name
+    return _objective(model.get_params())[0]
 
 
-def log_family(model: Any) -> str:
-    """Return the objective if its link is logarithmic, else ""."""
-    name = objective_of(model)
-    return name if name in LOG_LINKS else ""
+def _objective(parameters: Mapping[str, Any]) -> tuple[str, dict[str, str], str]:
+    """Return the objective, its own options, and the words for it."""
+    name = next((name for name in NAMES if parameters.get(name) is not None), "")
+    given = parameters.get(name, "l2")
+    given = getattr(given, "__name__", str(given))
+    parts = given.lower().split(":")
+    options = [part.split("=") for part in parts.pop().split(";")] if "=" in given else []
+    words = f"{name}={quote(given)}" if name else ""
+    if parameters.get("reg_sqrt"):
+        return f"{parts[-1]} with reg_sqrt", {}, "reg_sqrt=True"
+    return parts[-1], dict(options), words
+
+
+def aim_by_words(model: Any, *, q: float = HALF) -> Aim:
+    """Return what a model predicts by its parameters; `q` is the quantile that is its default."""
+    parameters = model.get_params()
+    for name, value in parameters.items():
+        if WEIGHTS.fullmatch(name) and str(value) not in ("None", "False", "1", "1.0"):
+            return Aim("other", f"{name}={quote(value)}")
+    name, options, words = _objective(parameters)
+    if name in QUANTILES:
+        known = parameters | options | {"": q}
+        at = (known[key] for key in PROBABILITIES if known.get(key) is not None)
+        return Aim("quantile", words, float(np.ravel(next(at))[0]))
+    if name in MEDIANS:
+        return Aim("quantile", words, HALF)
+    if name not in (*LOG_LINKS, *L2) and not MEANS.fullmatch(name):
+        kinds = (kind for kind in ("ranking", "expectile") if kind[:4] in words.lower())
+        return Aim(next(kinds, "other"), words)
+    log = name in LOG_LINKS and not words.startswith("criterion")  # of trees: means may be 0
+    power = options.get("variance_power", parameters.get("tweedie_variance_power"))
+    return Aim.mean(words, name if log else "", float(power or 1.5))
 
 
 def links_of(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return the link and the inverse link of a booster."""
-    return (np.log, np.exp) if log_family(model) else (np.positive, np.positive)
+    log = objective_of(model) in LOG_LINKS
+    return (np.log, np.exp) if log else (np.positive, np.positive)
 
 
 def start_of(model: Any, y: FloatArray, offset: FloatArray, weights: FloatArray) -> float:

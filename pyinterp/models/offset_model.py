@@ -10,6 +10,7 @@ They are therefore given the offset and a constant, which balances totals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -22,13 +23,15 @@ from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError, quote
+from pyinterp.models.aims import aim_of
 from pyinterp.models.copies import fresh
 from pyinterp.models.early_stopping import booster_of
-from pyinterp.models.final_step import final_step, innermost
+from pyinterp.models.final_step import innermost
 from pyinterp.models.libraries import library_of
-from pyinterp.models.library import Offset
+from pyinterp.models.library import Aim, Offset
+from pyinterp.models.links import Link, exponential, first
 from pyinterp.models.objectives import CANONICAL, OBJECTIVES, links_of, objective_of, start_of
-from pyinterp.models.predictor import is_classifier, learner_name
+from pyinterp.models.predictor import Kind, is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
 # How far predictions may add up from responses, of the sum of the response's sizes.
@@ -48,7 +51,7 @@ def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False)
             f"With an offset the objective of {learner_name(estimator)} must be one of "
             f"{', '.join(OBJECTIVES)}, not {quote(objective_of(booster))}."
         )
-    if exposure and offset is not RATES and not mean_family(estimator):
+    if exposure and offset is not RATES and not aim_of(estimator).family:
         raise OptionError(
             "`exposure` is for models with a logarithmic link, where its logarithm is the offset, "
             f"but {learner_name(estimator)} has another; pass `offset` on the scale of the linear "
@@ -95,7 +98,22 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     @property
     def log_link(self) -> bool:
         """Whether predictions are rates times the exposure, whose logarithm the offset is."""
-        return _offset_of(self.inside) is RATES or bool(mean_family(self.inside))
+        return _offset_of(self.inside) is RATES or bool(aim_of(self.inside).family)
+
+    @property
+    def aim(self) -> Aim:
+        """What predictions are."""
+        aim = aim_of(self.inside)
+        rate = self.log_link and not aim.no_mean
+        return replace(aim, name="rate per exposure", words=self.learner_name) if rate else aim
+
+    def link(self, kind: Kind) -> Link | None:
+        """Return the inverse link, from a linear predictor with the offset; None if not known."""
+        if self.log_link:
+            return exponential
+        results = getattr(self.inside, "results_", self.inside)
+        of_results = library_of(results).link(results, kind)
+        return first if _offset_of(self.inside).linear else of_results
 
     @property
     def learner_name(self) -> str:
@@ -204,16 +222,6 @@ def _refusal(estimator: Any) -> str:
         "and LightGBM. Other regressors that take `sample_weight` take an `exposure`, but "
         "CatBoost, which starts at a rate of 1 in any unit."
     )
-
-
-def mean_family(given: Any) -> str:
-    """Return the family of an estimator, or of results, that states a logarithmic link; else "".
-
-    Its means are positive. "poisson" and "gamma" have a deviance by that name.
-    """
-    inside = given.estimator if isinstance(given, OffsetModel) else given
-    model = booster_of(final_step(inside).model)
-    return library_of(model).mean_family(model).lower()
 
 
 def _apart(matrix: Matrix) -> tuple[Matrix, FloatArray]:

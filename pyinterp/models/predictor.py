@@ -16,8 +16,10 @@ from sklearn.utils import get_tags
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
 from pyinterp.errors import FileError, OptionError, PredictionError, RefitError, list_of, quote
+from pyinterp.models.aims import aim_of
 from pyinterp.models.final_step import innermost
 from pyinterp.models.libraries import OTHER, library_of
+from pyinterp.models.library import Aim
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -65,6 +67,8 @@ class Predictor:
         Whether the classes have an order.
     total : float
         Predictions of training rows with an offset, in sum, by the response's sum, if far from 1.
+    declaration : Aim or None
+        What is predicted, if the user says it, or of a model that is not kept.
     """
 
     estimator: Any
@@ -76,6 +80,17 @@ class Predictor:
     labels: tuple[Any, ...] | None = None
     ordinal: bool = False
     total: float = 1.0
+    declaration: Aim | None = None
+
+    @cached_property
+    def aim(self) -> Aim:
+        """What a prediction is."""
+        aim = self.declaration or aim_of(self.estimator)
+        if self.classes is None or aim is self.declaration:
+            return aim
+        if self.kind == "label":
+            return Aim("class", f"{self.name} without probabilities")
+        return aim if aim.no_mean else Aim("probability", aim.words)
 
     @classmethod
     def of(
@@ -290,8 +305,9 @@ class Predictor:
         return k if self.distribution is None else len(self.distribution.parameters)
 
     def absent(self) -> Predictor:
-        """Return a predictor of the same kind and classes that has its model's name alone."""
-        return replace(self, estimator=self.name, _call=AbsentFunction("predict"))
+        """Return a predictor of the same kind and classes, of whose model there is the name."""
+        absent = AbsentFunction("predict")
+        return replace(self, estimator=self.name, _call=absent, declaration=self.aim)
 
     @cached_property
     def name(self) -> str:

@@ -6,6 +6,7 @@ that training did not have is missing to it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -29,9 +30,9 @@ from sklearn.tree import BaseDecisionTree
 from pyinterp._typing import FloatArray
 from pyinterp.distributions import Normal, NormalMixture
 from pyinterp.errors import PredictionError
-from pyinterp.models.library import Library, Statement
+from pyinterp.models.library import Aim, Library, Statement
 from pyinterp.models.links import Link, exponential, first, identity, logistic, softmax
-from pyinterp.models.objectives import LOG_LINKS, log_family
+from pyinterp.models.objectives import LOG_LINKS, aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes, of_treelite
 
 # What nodes of its trees hold: another field would be another kind of split.
@@ -48,15 +49,29 @@ BITS = 32  # of a word of the sets of categories that go to the left
 JITTER = 1e-10
 # Of squared responses: a variance below it is rounding, or has no three digits.
 VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
+# Learners of no mean that have no other words for it, and transformations that keep means.
+NO_MEAN = re.compile(r"\w*SV[CR]|(Huber|TheilSen|RANSAC|AdaBoost)Regressor|Perceptron")
+LINEAR = {"NoneType", "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
 
 
-def _mean_family(model: Any) -> str:
-    """Return the family of a regressor with a logarithmic link, such as "poisson"; else ""."""
-    stem = type(model).__name__.removesuffix("Regressor").lower()
+def _aim(model: Any) -> Aim:
+    """Return what a model of scikit-learn, or a subclass, predicts."""
+    names = [kind.__name__ for kind in type(model).__mro__]
+    if any(map(NO_MEAN.fullmatch, names)):
+        return Aim("other", names[0])
+    if "TransformedTargetRegressor" in names:
+        kept = model.func is None and type(model.transformer).__name__ in LINEAR
+        return Aim() if kept else Aim("other", f"{names[0]}, of a transformed response")
+    if "CalibratedClassifierCV" in names:
+        return Aim("mean", names[0])
+    if "QuantileRegressor" in names:
+        return Aim("quantile", f"quantile={model.quantile:g}", model.quantile)
+    stem = names[0].removesuffix("Regressor").lower()
     if stem not in LOG_LINKS:
-        return log_family(model) if hasattr(model, "loss") else ""
-    link, power = getattr(model, "link", "auto"), getattr(model, "power", 1)
-    return stem if link == "log" or (link == "auto" and power > 0) else ""
+        return aim_by_words(model)
+    link, power = getattr(model, "link", "auto"), float(getattr(model, "power", 1))
+    log = link == "log" or (link == "auto" and power > 0)
+    return Aim.mean(names[0], stem if log else "", power)
 
 
 def _categories(model: Any) -> list[int]:
@@ -244,7 +259,7 @@ SCIKIT_LEARN = Library(
         "support vectors": r"sklearn\.svm\.(?!.*Linear).*",
     },
     missing="tags",
-    mean_family=_mean_family,
+    aim=_aim,
     categories=_categories,
     trees=_trees,
     distribution=_distribution,

@@ -26,7 +26,7 @@ from pyinterp.data.formula.factors import column_factor
 from pyinterp.distributions import Gamma, Normal, Poisson
 from pyinterp.errors import OptionError, PredictionError, list_of
 from pyinterp.models import links
-from pyinterp.models.library import Library, Offset, Prediction, Statement
+from pyinterp.models.library import Aim, Library, Offset, Prediction, Statement
 from pyinterp.models.links import Link
 
 ROWS = 200  # on which predictions are compared
@@ -51,10 +51,15 @@ def takes_offset(model: Any) -> bool:
     return any("offset" in signature(base).parameters for base in kind.__mro__[:-1])
 
 
-def family_of_mean(kind: str, family: Any) -> str:
-    """Return the family of means with a logarithmic link; "" of others."""
+def aim_of_model(kind: str, family: Any, q: float) -> Aim:
+    """Return what a kind of model with a family predicts; `q` is of quantile regression."""
+    if kind == "QuantReg":
+        return Aim("quantile", f"q={q:g}", q)
+    if kind == "RLM":
+        return Aim("other", kind)
     log = isinstance(getattr(family, "link", None), Log)
-    return kind if kind in COUNTS else type(family).__name__ if log else ""
+    name = kind if kind in COUNTS else type(family).__name__ if log else ""
+    return Aim.mean(kind, name, getattr(family, "var_power", getattr(family, "alpha", None)))
 
 
 def _offset(results: Any) -> Offset | None:
@@ -65,10 +70,11 @@ def _offset(results: Any) -> Offset | None:
     return Offset("offset", beside={"exposure": 1} if adds else {})
 
 
-def _mean_family(results: Any) -> str:
-    """Return the family of results with a logarithmic link; else ""."""
+def _aim(results: Any) -> Aim:
+    """Return what results predict."""
     model = results.model
-    return family_of_mean(type(model).__name__, getattr(model, "family", None))
+    q = getattr(results, "q", 0.5)
+    return aim_of_model(type(model).__name__, getattr(model, "family", None), q)
 
 
 def _check_rows(results: Any, X: Any, offset: bool) -> None:
@@ -359,7 +365,7 @@ STATSMODELS = Library(
     check_rows=_check_rows,
     offset=_offset,
     rates="",
-    mean_family=_mean_family,
+    aim=_aim,
     formula=_formula,
     read_formula=_read_formula,
     names=_names,

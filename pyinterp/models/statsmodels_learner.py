@@ -18,8 +18,9 @@ from statsmodels.tools.sm_exceptions import ValueWarning
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_mapping
 from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.models.library import Aim
 from pyinterp.models.row_options import check_row_options
-from pyinterp.models.statsmodels import family_of_mean, takes_offset
+from pyinterp.models.statsmodels import aim_of_model, takes_offset
 
 # Models that predict no mean, and what to do.
 NO_LEARNERS = {
@@ -58,10 +59,10 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         return takes_offset(self.model)
 
     @property
-    def mean_family(self) -> str:
-        """The family of a model with a logarithmic link; else ""."""
+    def aim(self) -> Aim:
+        """What the model predicts."""
         family = (self.options or {}).get("family", getattr(self.model, "family", None))
-        return family_of_mean(self.model.__name__, family)
+        return aim_of_model(self.model.__name__, family, (self.fit_options or {}).get("q", 0.5))
 
     def _fit(self, X: FloatArray, y: FloatArray, offset: FloatArray | None) -> None:
         """Fit the model of statsmodels to rows; raise for options that it does not know."""

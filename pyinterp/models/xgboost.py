@@ -9,7 +9,7 @@ from typing import Any
 
 from pyinterp.errors import OptionError
 from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
-from pyinterp.models.objectives import log_family
+from pyinterp.models.objectives import aim_by_words
 from pyinterp.models.trees import Ensemble, Levels, of_treelite
 
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
@@ -111,7 +111,7 @@ XGBOOST = Library(
         if hasattr(model, "predict_proba")
         else Offset("base_margin", linear="output_margin", base="base_score")
     ),
-    mean_family=log_family,
+    aim=aim_by_words,
     validation={"sample_weight": "sample_weight_eval_set", "base_margin": "base_margin_eval_set"},
     stops=_stops,
     categories=_categories,

@@ -120,6 +120,7 @@ class RefitOptions:
     n_jobs: int | None = None
     progress: ProgressOption = True
     max_evaluation_rows: int | None = None
+    prediction: str | None = None
 
     def __post_init__(self) -> None:
         if self.max_evaluation_rows is not None:

@@ -25,7 +25,6 @@ NO_MEAN = {
 }
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = "No simulations say how often such intervals cover."
-WORSE = "below 0: one constant predicts better. The table describes a learner that found nothing."
 UNPROVEN = (
     "Nothing could be proven of the refits from a folder: trained again on the same rows, the "
     "learner predicts otherwise each time, or fails. They may be of another learner."
@@ -138,7 +137,7 @@ def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
 def _of_analysis(results: EstimandResults) -> list[Footnote]:
     """List the notes on the learner, the folder, the plan and missing values."""
     context, fit = results.context, results.fit
-    worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
+    worse = f"{fit.share_name} below 0: {fit.verdict}" if fit and fit.explained_share < 0 else ""
     unproven = UNPROVEN if "not proven" in context.folder else ""
     notes = (worse, unproven, context.plan_note, context.missing_note)
     return [*map(Footnote, filter(None, notes))]

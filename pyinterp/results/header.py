@@ -25,6 +25,9 @@ LEVELS = {"learner": "learner", "model": "one fitted model", "population": "popu
 PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
+NOTHING = "one {} predicts better. The table describes a learner that found nothing."
+
+
 @dataclass(frozen=True, kw_only=True)
 class GoodnessOfFit:
     """How well the evaluation rows are predicted.
@@ -40,6 +43,8 @@ class GoodnessOfFit:
     explained_share : float
     kind : str
         What tables call the number: "Loss" or "Metric".
+    verdict : str
+        What an explained share below 0 says of the learner.
     """
 
     name: str
@@ -48,6 +53,7 @@ class GoodnessOfFit:
     share_name: str
     explained_share: float
     kind: str = "Loss"
+    verdict: str = NOTHING.format("constant")
 
     @property
     def share_text(self) -> str:

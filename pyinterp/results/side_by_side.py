@@ -13,7 +13,7 @@ from statsmodels.base.wrapper import ResultsWrapper
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
-from pyinterp.results.footnotes import UNPROVEN, WORSE
+from pyinterp.results.footnotes import UNPROVEN
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
@@ -142,7 +142,7 @@ def summary_col(
         notes.append(UNPROVEN)
     shares = [c.facts.get("R² or D²", "") for c in columns]
     if negative := [n for n, share in zip(names, shares, strict=True) if share.startswith("-")]:
-        notes.append(f"{list_of(negative)}: R² or D² {WORSE}")
+        notes.append(f"{list_of(negative)}: R² or D² below 0: one constant predicts better.")
     title = "" if "Estimand" in about else columns[0].description
     blocks = [estimates, pd.DataFrame(about).T]
     return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)

@@ -10,6 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models import links
+from pyinterp.models.aims import aim_of
 from pyinterp.models.libraries import library_of
 from pyinterp.models.links import Link, first
 from pyinterp.models.offset_model import OffsetModel
@@ -76,10 +77,7 @@ def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
     if kind == "label":
         return links.largest
     if kind == "mean":
-        link = getattr(estimator, "link", None)
-        auto = link == "auto" and getattr(estimator, "power", 0) > 0
-        log = name in ("PoissonRegressor", "GammaRegressor") or link == "log" or auto
-        return links.exponential if log else first
+        return links.exponential if aim_of(estimator).family else first
     if np.size(estimator.intercept_) == 1:
         return links.logistic
     return links.one_against_rest if name == "SGDClassifier" else links.softmax

@@ -326,7 +326,7 @@ def test_learners_hand_over_frames_and_see_what_the_response_is(rows, debian):
     ],
 )
 def test_a_logarithmic_link_of_r_is_stated(learner, family):
-    assert learner.mean_family == family
+    assert learner.aim.family == family
 
 
 def test_a_gam_of_counts_has_its_deviance_and_positive_intervals(rows):

@@ -114,11 +114,11 @@ def test_learners_and_models_handed_over_find_columns_by_name(data):
 
 def test_a_model_states_a_logarithmic_link(fit):
     counts = fit("glm(round(abs(y)) ~ x, poisson, d)")
-    assert RModel(counts).mean_family == "poisson"
-    assert RModel(counts, predict_args={"type": "link"}).mean_family == ""
-    assert RModel(fit("lm(y ~ x, d)")).mean_family == ""
+    assert RModel(counts).aim.family == "poisson"
+    assert RModel(counts, predict_args={"type": "link"}).aim.family == ""
+    assert RModel(fit("lm(y ~ x, d)")).aim.family == ""
     called = RModel(fit("function(rows) stop('called')"), feature_names=["x"])
-    assert called.mean_family == ""
+    assert called.aim.family == ""
 
 
 def test_classes_are_found_by_name(data, fit):

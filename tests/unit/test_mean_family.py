@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
-from pyinterp.models.offset_model import mean_family
+from pyinterp.models.aims import aim_of
 
 families, links = sm.families, sm.families.links
 
@@ -55,7 +55,7 @@ STATED = [
 
 @pytest.mark.parametrize(("estimator", "family"), STATED, ids=lambda value: str(value)[:40])
 def test_the_family_is_what_is_stated(estimator, family):
-    assert mean_family(estimator) == family
+    assert aim_of(estimator).family == family
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_family_is_what_is_stated(estimator, family):
 )
 def test_the_family_of_catboost_is_what_is_stated(options, family):
     catboost = pytest.importorskip("catboost")
-    assert mean_family(catboost.CatBoostRegressor(**options)) == family
+    assert aim_of(catboost.CatBoostRegressor(**options)).family == family
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_choice, check_number, is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.estimands.estimand import Problem
-from pyinterp.models.offset_model import mean_family
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
@@ -26,7 +25,6 @@ Scale: TypeAlias = (
 
 SCALES = ("probability", "logit", "centered-logit", "cumulative", "score", "rate")
 PHRASES = {
-    "mean": "prediction",
     "probability": "predicted probability",
     "logit": "predicted logit",
     "centered-logit": "predicted centered logit (log p minus its mean over the classes)",
@@ -110,8 +108,8 @@ class Outputs(NamedTuple):
         details = [] if used == "mean" else [name]
         if len(labels) == 1 and labels[0] is not None:
             details.append(f"class {labels[0]}")
-        family = response.family if response else mean_family(problem.predictor.estimator)
-        span = POSITIVE if family and used in ("mean", "rate") else REAL
+        aim = problem.predictor.aim
+        span = POSITIVE if aim.family and used in ("mean", "rate") else REAL
         span = SHARES if used in ("probability", "cumulative") else span
         if isinstance(used, Scores):
             span = min(used.values), max(used.values)
@@ -119,7 +117,7 @@ class Outputs(NamedTuple):
             labels=labels,
             positions=positions,
             scale=used,
-            phrase=_in_words(None if response is None else response.name, used, labels),
+            phrase=_in_words(None if response is None else response.name, used, labels, aim.phrase),
             details=tuple(details),
             unit=response.name if used == "mean" and response is not None else "",
             range=span,
@@ -142,7 +140,7 @@ class Outputs(NamedTuple):
         return curves
 
 
-def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...]) -> str:
+def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...], phrase: str) -> str:
     """Return the predicted quantity, on its scale and of its class, in words."""
     name = "the response" if response is None else f"`{response}`"
     if isinstance(scale, Scores):
@@ -152,7 +150,7 @@ def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...]) -
         what = "predicted probability" if of_class else "prediction"
         predicted = f"`{_name_of(scale)}` of the {what}"
     else:
-        predicted = PHRASES[scale]
+        predicted = PHRASES.get(scale, phrase)
     if of_class and scale == "cumulative" and several:
         return f"{predicted} that {name} is at most the class shown"
     if of_class:

@@ -1,0 +1,65 @@
+"""What a prediction is: a mean, a quantile or another number, read from an estimator's own words.
+
+From an `Aim` follow the default loss, the constant that R² and D² compare with, words of effects,
+and what is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pyinterp.errors import OptionError, quote
+from pyinterp.models.final_step import final_step
+from pyinterp.models.libraries import library_of
+from pyinterp.models.library import HALF, Aim
+
+QUANTILE = re.compile(r"median|quantile\(0?(\.\d+)\)")
+# Parameters of wrappers: the first that an estimator has says what predicts in the end.
+INSIDE = ("final_estimator", "estimator", "regressor", "estimators")
+
+
+def aim_of(given: Any) -> Aim:
+    """Return what an estimator, fitted or not, or results predict; wrappers do as what is inside.
+
+    An attribute `prediction` of a class says it, as the option of that name does.
+    """
+    model = final_step(given).model
+    text = getattr(model, "prediction", None)
+    if isinstance(text, str):
+        return aim_by_text(text)
+    aim, inside = library_of(model).aim(model), _inside(model)
+    if aim.words or not inside:
+        return aim
+    every = list(map(aim_of, inside))
+    aims = [each for each in every if each.no_mean] or list(dict.fromkeys(every))
+    return aims[0] if len(aims) == 1 or aims[0].no_mean else Aim("mean")
+
+
+def declaration_of(prediction: str | None, classifier: bool = False) -> Aim | None:
+    """Return what the option `prediction` declares, which is for numbers."""
+    if classifier and prediction is not None:
+        raise OptionError("`prediction` is for numbers: leave it out, as the learner has classes.")
+    return None if prediction is None else aim_by_text(prediction)
+
+
+def aim_by_text(text: object) -> Aim:
+    """Return the aim that a user declares."""
+    words = f"prediction={quote(text)}"
+    if text in ("mean", "other"):
+        return Aim(str(text), words)
+    found = QUANTILE.fullmatch(str(text))
+    if not found:
+        raise OptionError(
+            '`prediction` must be "mean", "median", "quantile(.95)" of any probability, or '
+            f'"other", not {quote(text)}.'
+        )
+    return Aim("quantile", words, float(found[1] or HALF))
+
+
+def _inside(model: Any) -> list[Any]:
+    """Return the estimators that a wrapper was given."""
+    given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    value = next((given[name] for name in INSIDE if name in given), None)
+    pairs = value if isinstance(value, list) else [("", value)]
+    return [each for _, each in pairs if hasattr(each, "predict")]
