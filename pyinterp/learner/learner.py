@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -51,7 +52,7 @@ from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_f
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
-from pyinterp.models.specification import family_of, specification
+from pyinterp.models.specification import family_of, settings, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -70,7 +71,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import clusters_in_words, context_of
+from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
 from pyinterp.whatif import EngineName, check_engine
 
 # Options that come before a fit.
@@ -466,7 +467,7 @@ class Learner(Hints):
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
-            refits, folder = refit(
+            refits, folder, note = refit(
                 self.estimator,
                 model.design,
                 sample,
@@ -482,7 +483,7 @@ class Learner(Hints):
             )
         analysis = analyze(
             refits,
-            words=words | {"folder": folder},
+            words=words | {"folder": folder, "plan_note": f"{words['plan_note']} {note}".strip()},
             options=options,
             n_jobs=1 if self._one_thread else n_jobs,
             checkpoint=store,
@@ -558,6 +559,7 @@ class Learner(Hints):
         chosen = {name: getattr(options, name) for name in names}
         chosen["keep_models"] = call["keep_models"]
         return {
+            "learner": json.dumps(settings(self.estimator) | dict(versions_of_packages())),
             "data": digest_of([sample]),
             "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
@@ -604,7 +606,7 @@ class Learner(Hints):
             self.design.encode(sample.variables, sample.index),
             sample,
             seeds.stream("refits", 1),
-            keep_set=True,
+            reseeds="unset",
         )
         model = FittedModel.__new__(FittedModel)
         model._assemble(
