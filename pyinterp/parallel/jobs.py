@@ -124,11 +124,9 @@ class _Call:
     """
 
     def __init__(
-        self,
-        config: dict[str, Any] | None = None,
-        versions: Mapping[str, str] = MappingProxyType({}),
+        self, config: dict[str, Any] | None = None, versions: dict[str, str] | None = None
     ) -> None:
-        self._versions = versions
+        self._versions = versions or {}
         self._config = get_config() if config is None else config
         self._inside = {} if config is None else {"backend": "threading", "n_jobs": 1}
         self._caller = threading.get_ident()

@@ -103,7 +103,7 @@ class LeaveOut:
             if kept is not None:
                 there.append((jobs[-1], kept))
         if there and self._prove(*there[-1], times=1 + (len(there) == 1)):
-            self._predictions |= {(one[0].number, one[2]): kept for one, kept in there}
+            self._predictions.update({(one[0].number, one[2]): kept for one, kept in there})
             jobs = [one for one in jobs if (one[0].number, one[2]) not in self._predictions]
         if not jobs:
             return
