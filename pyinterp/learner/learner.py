@@ -364,6 +364,7 @@ class Learner(Hints):
         reseed : bool
             Give every ``random_state`` (or ``random_seed``) inside the estimator another seed in
             every refit. False keeps them as they are, so that refits share the estimator's seed.
+            The streams of Python, NumPy and PyTorch are seeded for every refit in any case.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns and goes on; the header has the number.
         engine : {"auto", "trees", "linear", "kernel", "batched"}
@@ -379,8 +380,8 @@ class Learner(Hints):
             have a `progress` of theirs.
         checkpoint : path, optional
             A folder that keeps every refit when it is done. After a kill, Ctrl-C or a loss of power
-            the same call goes on there, with the same numbers: one refit is made again, and must
-            predict the same. It holds models as pickles: open no folder of strangers.
+            the same call goes on there, with the same numbers: one refit of each kind is made
+            again, and must predict the same. It holds pickles: open no folder of strangers.
         shard : pair of int, optional
             ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
             processes do one part each. `join` makes the results of all of them.

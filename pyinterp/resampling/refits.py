@@ -188,18 +188,14 @@ def refit(
         rows = digest_of(samples, among=sample.rows if plan.shares_data else None)
         facts, call = begin()
         differ = checkpoint.begin({**facts, "rows": rows}, call)
-        done = work.kept(numbered, checkpoint)
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan))
+    if checkpoint is not None:
+        done = work.kept(numbered, checkpoint)
     folder = ""
     if checkpoint is not None and (done or shard is not None):
         with _lost_workers(done, len(numbered), checkpoint):
-            proven = work.prove(checkpoint)
-        if done and differ and not proven:
-            raise OptionError(
-                f"{str(checkpoint.folder)!r} keeps refits of a learner that never repeats what it "
-                f"does, of other settings ({differ}): nothing can be proven. Give another folder."
-            )
+            proven = work.prove(checkpoint, differ)
         folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
         done |= work.kept(numbered.keys() - done.keys(), checkpoint)  # maybe the first
     todo = [k for k in numbered if k not in done]
@@ -281,7 +277,7 @@ class _Work:
             found[k] = outcome, mine if design.columns == mine.columns else design
         return found
 
-    def prove(self, checkpoint: Checkpoint) -> bool:
+    def prove(self, checkpoint: Checkpoint, differ: str) -> bool:
         """Make the last refit of each kind that is kept again; return whether it proves the others.
 
         The only one of its kind is made twice: streams and counters of the process have then gone
@@ -304,6 +300,11 @@ class _Work:
                 answers = self._answers(k, *self.kept([k], checkpoint)[k])
                 make = partial(self._again, k)
                 proofs.append(prove(k, answers, make, checkpoint, times=1 + (len(some) == 1)))
+        if differ and not all(proofs):
+            raise OptionError(
+                f"{str(checkpoint.folder)!r} keeps refits of a learner that never repeats what it "
+                f"does, with other settings ({differ}): nothing can be proven. Give another folder."
+            )
         return all(proofs)
 
     def _is_half(self, k: int) -> bool:
