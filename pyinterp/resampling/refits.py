@@ -333,9 +333,8 @@ class _Work:
         """Return what a refit predicts of its evaluation rows and reports, or what was measured."""
         if isinstance(outcome, Remains):
             return dict(outcome.record.arrays)
-        matrix = design.rows_of(self.parts[k].evaluation)
         with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
-            _, answers = outcome_of(k, _all_answers, outcome, matrix)
+            _, answers = outcome_of(k, _all_answers, outcome, design, self.parts[k].evaluation)
         return {} if isinstance(answers, Exception) else answers
 
     def outcomes(
@@ -373,8 +372,9 @@ class _Work:
                 yield partial(_finish, self.finish, design, self.parts[k], job)
 
 
-def _all_answers(predictor: Predictor, matrix: Matrix) -> Answers:
+def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
     """Return predictions of all kinds, the distribution that is stated, and what is reported."""
+    matrix = design.rows_of(rows)
     answers: dict[Any, Any] = {**predictor.by_kind(matrix)}
     with suppress(PyinterpError):
         answers["distribution"] = predictive(predictor, matrix[:1])(matrix)
