@@ -113,7 +113,7 @@ EST = Remembers()
 """
 MOVING = {
     "setting": ("EST = Ridge(1)", "EST = Ridge(9)"),
-    "setting of a step": pair("EST = make_pipeline(@(), Ridge(3))", "StandardScaler", "MinMaxScaler"),
+    "setting of a step": pair("EST = make_pipeline(@(), Ridge(3))", "StandardScaler", "MinMaxScaler"),  # noqa: E501
     "trees": ("EST = RandomForestRegressor(5)", "EST = RandomForestRegressor(6)"),
     "depth": pair("EST = DecisionTreeRegressor(max_depth=@)", "2", "3"),
     "neighbors": pair("EST = KNeighborsRegressor(@)", "3", "4"),
@@ -152,7 +152,7 @@ MOVING = {
                    "**@, inverse_func=lambda y: np.sign(y) * abs(y)**(1/@))", "1.5", "3"),
     "base class": pair("class Base(Ridge):\n    def fit(self, X, y): return super().fit(X, y * @)\n"
                        "class Mine(Base): pass\nEST = Mine()", "1", "2"),
-    "predict of old models": pair(own(predict="self.m_.predict(X) * (1 + @ * (len(X) > 5))"), "0", "1"),
+    "predict of old models": pair(own(predict="self.m_.predict(X) * (1 + @ * (len(X) > 5))"), "0", "1"),  # noqa: E501
     "rows that are rare": pair(own("y = np.where(X[:, 0] > @, 9, y)"), "9", "1"),
     "weights inside": pair(own("y = y * np.where(y > np.median(y), @, 1)"), "1", "2"),
     "a learner's own draws": pair(own("i = np.random.default_rng(len(y)).choice(len(y), @); "
@@ -164,13 +164,14 @@ STREAMS = {
                   + "np.random.seed(@)", "1", "2"),
     "random": pair(own("i = random.choices(range(len(y)), k=len(y)); X, y = X[i], y[i]")
                    + "random.seed(@)", "1", "2"),
-    "torch": pair("import torch" + own("i = torch.randint(len(y), (len(y),)).numpy(); X, y = X[i], y[i]")
+    "torch": pair("import torch" + own("i = torch.randint(len(y), (len(y),)).numpy(); X, y = X[i], y[i]")  # noqa: E501
                   + "torch.manual_seed(@)", "1", "2"),
     "numpy, seeds kept": pair(own("i = np.random.choice(len(y), len(y)); X, y = X[i], y[i]")
                               + "FIT['reseed'] = False\nnp.random.seed(@)", "1", "2"),
     "without a feature": pair(own("i = np.random.choice(len(y), len(y)); X, y = X[i], y[i]") + LOCO
                               + "np.random.seed(@)", "1", "2"),
 }  # fmt: skip
+STREAMS["numpy, two jobs"] = (STREAMS["numpy"][0], STREAMS["numpy"][1] + "; FIT['n_jobs'] = 2")
 FRAME = "\nmake = lambda: pi.Learner(data.y, {}, EST, **OPTIONS)\nEST = Ridge()\n"
 HARMLESS = {
     "jobs": ("EST = RandomForestRegressor(5)", "EST = RandomForestRegressor(5, n_jobs=2)"),
@@ -188,7 +189,7 @@ HARMLESS = {
     "an integer response": pair("EST, F = Ridge(), 'n ~ x + z'\ndata['n'] = data.n.astype('@')",
                                 "int64", "float64"),
     "an unused category": ("EST, F = Ridge(), 'y ~ x + c'",
-                           "EST, F = Ridge(), 'y ~ x + c'; data['c'] = data.c.cat.add_categories('d')"),
+                           "EST, F = Ridge(), 'y ~ x + c'; data['c'] = data.c.cat.add_categories('d')"),  # noqa: E501
     "text for a category": ("EST, F = Ridge(), 'y ~ x + c'",
                             "EST, F = Ridge(), 'y ~ x + c'; data['c'] = data.c.astype(str)"),
     "values outside the subset": ("EST, OPTIONS = Ridge(), {'subset': 'n > 1'}",
@@ -203,14 +204,14 @@ HARMLESS = {
                                        "data.loc[3, 'x'] = np.nan",
                                        "EST, OPTIONS = Ridge(), {'missing': 'drop'}\n"
                                        "data = data.drop(index=3)"),
-    "columns of a frame": (FRAME.format("data[['x', 'z', 'w']]"), FRAME.format("data[['w', 'z', 'x']]")),
+    "columns of a frame": (FRAME.format("data[['x', 'z', 'w']]"), FRAME.format("data[['w', 'z', 'x']]")),  # noqa: E501
     "storage of an array": (FRAME.format("data[['x', 'z', 'w']].to_numpy()"),
                             FRAME.format("np.asfortranarray(data[['x', 'z', 'w']].to_numpy())")),
     "blanks of the formula": ("EST = Ridge()", "EST, F = Ridge(), 'y~x +  z+w'"),
     "a method more": (own(), own(more="def report(self): return 1")),
     "words of a class": (own(), own(more="'Words.'")),
     "another name of the class": (own(), own().replace("Own", "Mine")),
-    "a function that moved": ("g = lambda X: abs(X)\nEST = make_pipeline(FunctionTransformer(g), Ridge())",
+    "a function that moved": ("g = lambda X: abs(X)\nEST = make_pipeline(FunctionTransformer(g), Ridge())",  # noqa: E501
                               "\n\n\ng = lambda X: abs(X)\n"
                               "EST = make_pipeline(FunctionTransformer(g), Ridge())"),
     "the seed of a learner": pair("EST = RandomForestRegressor(5, random_state=@)", "1", "2"),

@@ -33,7 +33,7 @@ class Draws(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.value_) + np.arange(len(X))
 
 
-@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}, {"reseed": False}])
+@pytest.mark.parametrize("options", [{}, {"reseed": False}])
 def test_streams_repeat_and_go_on_as_before(options, data):
     learner = pi.Learner.from_formula("y ~ x + z", data, Draws())
 
