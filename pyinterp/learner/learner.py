@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -52,7 +53,7 @@ from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
-from pyinterp.models.specification import family_of, specification
+from pyinterp.models.specification import family_of, settings, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -71,7 +72,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import clusters_in_words, context_of
+from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
 from pyinterp.whatif import EngineName, check_engine
 
 # Options that come before a fit.
@@ -376,6 +377,7 @@ class Learner(Hints):
         reseed : bool
             Give every ``random_state`` (or ``random_seed``) inside the estimator another seed in
             every refit. False keeps them as they are, so that refits share the estimator's seed.
+            The streams of Python, NumPy and PyTorch are seeded for every refit in any case.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns and goes on; the header has the number.
         engine : {"auto", "trees", "linear", "kernel", "batched"}
@@ -391,8 +393,8 @@ class Learner(Hints):
             have a `progress` of theirs.
         checkpoint : path, optional
             A folder that keeps every refit when it is done. After a kill, Ctrl-C or a loss of power
-            the same call goes on there, with the same numbers: one refit is made again, and must
-            predict the same. It holds models as pickles: open no folder of strangers.
+            the same call goes on there, with the same numbers: one refit of each kind is made
+            again, and must predict the same. It holds pickles: open no folder of strangers.
         shard : pair of int, optional
             ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
             processes do one part each. `join` makes the results of all of them.
@@ -479,7 +481,7 @@ class Learner(Hints):
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
-            refits, folder = refit(
+            refits, folder, note = refit(
                 self.estimator,
                 model.design,
                 sample,
@@ -495,7 +497,7 @@ class Learner(Hints):
             )
         analysis = analyze(
             refits,
-            words=words | {"folder": folder},
+            words=words | {"folder": folder, "plan_note": f"{words['plan_note']} {note}".strip()},
             options=options,
             n_jobs=1 if self._one_thread else n_jobs,
             checkpoint=store,
@@ -571,6 +573,7 @@ class Learner(Hints):
         chosen = {name: getattr(options, name) for name in names}
         chosen["keep_models"] = call["keep_models"]
         return {
+            "learner": json.dumps(settings(self.estimator) | dict(versions_of_packages())),
             "data": digest_of([sample]),
             "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
@@ -617,7 +620,7 @@ class Learner(Hints):
             self.design.encode(sample.variables, sample.index),
             sample,
             seeds.stream("refits", 1),
-            keep_set=True,
+            reseeds="unset",
         )
         model = FittedModel.__new__(FittedModel)
         model._assemble(

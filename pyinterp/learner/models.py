@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.errors import PredictionError
 from pyinterp.estimands.estimand import Estimand, check_estimate
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import RequestKey, key_of
@@ -139,6 +140,15 @@ def add_up(
             engines[j].append(answer.engine)
             names[j] += [answer.names] if answer.names else []
         every.clear()  # of a million rows they are large
+    for used in engines:
+        refused = {engine.name: engine.reason for engine in used if engine.reason}
+        others = [engine.name for engine in used if engine.name not in refused]
+        if refused and others:
+            raise PredictionError(
+                "One engine must answer for all refits, but some were asked by "
+                f"{others[0]} and some by {' '.join(refused)} ({' '.join(refused.values())}); "
+                'fit with `engine="batched"`.'
+            )
     return [
         fold.result(engine=Engine.of_all(used), names=tuple(called))
         for fold, used, called in zip(folds, engines, names, strict=True)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import random
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from typing import Any
 
@@ -14,6 +18,7 @@ from pyinterp.models.libraries import library_of
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
+_STREAMS = threading.Lock()
 
 
 def fresh(estimator: Any) -> Any:
@@ -56,16 +61,28 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
                 model.set_params(**{name: seed})
 
 
-def seed_networks(model: Any, rng: np.random.Generator | None) -> Any:
-    """Return a context that seeds what is drawn in training by models without seeds of their own.
+@contextmanager
+def seeded_streams(rng: np.random.Generator) -> Iterator[None]:
+    """Seed the streams of Python, NumPy and PyTorch by `rng`; they go on as before afterwards.
 
-    Nothing is done for other models, or without `rng`.
+    Threads share them: of models that are trained at the same time, the first one's are seeded.
     """
-    if rng is not None:
-        for part in _parts(model):
-            if (context := library_of(part).seeds) is not None:
-                return context(int(rng.integers(LARGEST_SEED)))
-    return nullcontext()
+    seed, torch = int(rng.integers(LARGEST_SEED)), sys.modules.get("torch")
+    if not _STREAMS.acquire(blocking=False):
+        yield
+        return
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - what learners use
+    try:
+        with nullcontext() if torch is None else torch.random.fork_rng(devices=[]):
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+            if torch is not None:
+                torch.manual_seed(seed)
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002
+        _STREAMS.release()
 
 
 def _parts(estimator: Any) -> list[Any]:

@@ -210,8 +210,6 @@ class Library:
         Whether classifiers must be given class positions 0, 1, ... instead of labels.
     missing : {"tags", "refuses", ""}
         Whether tags are right where they say that missing values are refused; or all are refused.
-    seeds : callable or None
-        ``seeds(seed)`` is a context in which models without seeds are trained.
     check : callable
         Raises `OptionError` if a model predicts no response.
     check_rows : callable
@@ -268,7 +266,6 @@ class Library:
     threads: int | None = None
     wants_codes: bool = False
     missing: Literal["tags", "refuses", ""] = ""
-    seeds: Callable[[int], Any] | None = None
     check: Callable[[Any], None] = _nothing
     check_rows: Callable[[Any, Any, bool], None] = _nothing
     offset: Callable[[Any], Offset | None] = _nothing

@@ -38,6 +38,18 @@ def specification(estimator: Any) -> str:
     return whole if len(whole) <= LONGEST else short(_whole(estimator, brief=True), LONGEST)
 
 
+def settings(estimator: Any) -> dict[str, str]:
+    """Return the class and the settings that may matter, in words, of its parts too."""
+    own = estimator.get_params() if hasattr(estimator, "get_params") else vars(estimator)
+    found = {"class": type(estimator).__qualname__}
+    for name, value in own.items():
+        parts = isinstance(value, list) and value and isinstance(value[0], tuple)
+        if not parts and name.rpartition("__")[2] not in LEFT_OUT:
+            whole = type(value).__qualname__ if hasattr(value, "get_params") else str(value)
+            found[name] = short(whole.removesuffix(".0"))  # 1 is 1.0
+    return found
+
+
 def _whole(estimator: Any, *, brief: bool = False) -> str:
     """Return names and settings; in brief of the innermost learner alone."""
     steps, name = getattr(estimator, "steps", None), type(estimator).__name__

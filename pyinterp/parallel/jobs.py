@@ -6,6 +6,8 @@ a job that runs in one is told to stop and does so where it asks, by `go_on`.
 
 from __future__ import annotations
 
+import platform
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -13,9 +15,13 @@ from contextlib import closing, contextmanager, suppress
 from operator import attrgetter
 from typing import Any, TypeVar
 
+import joblib
+import numpy as np
+import sklearn
 from joblib import Parallel, delayed, parallel_config
 from sklearn import config_context, get_config
 
+from pyinterp.errors import OptionError
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
 T = TypeVar("T")
@@ -102,6 +108,13 @@ def go_on() -> None:
         raise EndOfCall
 
 
+def versions() -> dict[str, str]:
+    """Return the versions that numbers rest on, of this process."""
+    modules = (sys.modules["pyinterp"], joblib, np, sklearn)
+    found = {module.__name__: str(module.__version__) for module in modules}
+    return {"Python": platform.python_version(), **found}
+
+
 class _Call:
     """A call of `outcomes`, which its jobs in other threads ask whether to go on.
 
@@ -110,15 +123,18 @@ class _Call:
     Dask cluster they would spread over it again, and forests add their trees up in any order.
     """
 
-    def __init__(self, config: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, config: dict[str, Any] | None = None, versions: dict[str, str] | None = None
+    ) -> None:
+        self._versions = versions or {}
         self._config = get_config() if config is None else config
         self._inside = {} if config is None else {"backend": "threading", "n_jobs": 1}
         self._caller = threading.get_ident()
         self._outer = _jobs.get(self._caller)
         self.has_ended = False
 
-    def __reduce__(self) -> tuple[type[_Call], tuple[dict[str, Any]]]:
-        return _Call, (self._config,)
+    def __reduce__(self) -> tuple[type[_Call], tuple[dict[str, Any], dict[str, str]]]:
+        return _Call, (self._config, versions())
 
     @property
     def is_over(self) -> bool:
@@ -128,6 +144,12 @@ class _Call:
     def do(self, job: Callable[[], T]) -> T:
         """Do a job; in another thread than the caller's it can ask, by `go_on`, whether to stop."""
         thread = threading.get_ident()
+        wanted, here = self._versions, versions() if self._versions else {}
+        if others := {name: here[name] for name in here if here[name] != wanted.get(name)}:
+            raise OptionError(
+                f"Every process must have the caller's versions, {wanted}, but one has {others}: "
+                "install the same ones."
+            )
         with config_context(**self._config), parallel_config(**self._inside):
             if thread == self._caller:  # which Ctrl-C stops by itself
                 return job()

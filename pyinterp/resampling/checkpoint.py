@@ -95,8 +95,11 @@ class Checkpoint:
                 _write(file, json.dumps(drawn).encode())
             return int(json.loads(file.read_bytes()))
 
-    def begin(self, facts: Mapping[str, str], call: object) -> None:
-        """Write what the refits are of; raise `OptionError` if the folder has refits of others."""
+    def begin(self, facts: Mapping[str, str], call: object) -> str:
+        """Write what the refits are of; raise `OptionError` if the folder has refits of others.
+
+        Return in words how settings and versions differ, which the proof is left to.
+        """
         facts = {name: PLACE.sub("", text) for name, text in facts.items()}
         with self.lock("begin", wait=PATIENCE):
             before = self.facts
@@ -110,9 +113,12 @@ class Checkpoint:
                     )
             # Facts come last: with them the folder has begun.
             if not before or _content(self.folder / CALL) is None:
-                _write(self.folder / CALL, _pickle_of(call, "the learner"))
+                _keep(self.folder / CALL, call, "the learner")
             if not before:
                 _write(self.folder / FACTS, json.dumps(facts, indent=1).encode())
+        there, here = (json.loads(each.get("learner", "{}")) for each in (before or facts, facts))
+        names = [name for name in {**there, **here} if there.get(name) != here.get(name)]
+        return list_of([f"{n} {there.get(n)} there, {here.get(n)} here" for n in names], most=4)
 
     @contextmanager
     def lock(self, name: str, *, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
@@ -178,7 +184,7 @@ class Checkpoint:
 
     def keep_refit(self, number: int, predictor: object) -> None:
         """Keep a refit's predictor."""
-        _write(self._refit(number), _pickle_of(predictor, "a fitted one"))
+        _keep(self._refit(number), predictor, "a fitted one")
 
     def keep_first(self, number: int, predictor: T) -> T:
         """Return the predictor that another process kept of a refit, or keep this one."""
@@ -201,7 +207,7 @@ class Checkpoint:
 
     def keep_left_out(self, number: int, variables: Sequence[str], predictions: object) -> None:
         """Keep what a refit without some variables predicts."""
-        _write(self._without(number, variables), _pickle_of(predictions, "what it predicts"))
+        _keep(self._without(number, variables), predictions, "what it predicts")
 
     def _without(self, number: int, variables: Sequence[str]) -> Path:
         """Return the file of a refit's predictions without some variables."""
@@ -257,8 +263,8 @@ class Shard:
         return {number: parts[number - 1] for number in numbers}
 
 
-def _pickle_of(value: object, what: str) -> bytes:
-    """Return a pickle with its hash before it; raise `OptionError` if there can be none."""
+def _keep(file: Path, value: object, what: str) -> None:
+    """Write a pickle after its digest; raise `OptionError` if there can be none."""
     try:
         data: bytes = cloudpickle.dumps(value)
     except Exception as error:
@@ -266,11 +272,16 @@ def _pickle_of(value: object, what: str) -> bytes:
             f"`checkpoint` keeps learners as pickles, but {what} can't be pickled "
             f"({reason(error)}): leave `checkpoint` out, or let the learner be pickled."
         ) from error
-    return sha256(data).digest() + data
+    _write(file, _digest(file, data) + data)
+
+
+def _digest(file: Path, data: bytes) -> bytes:
+    """Return a digest of a pickle and its name: a copy under another name is damaged."""
+    return sha256(file.name.encode() + data).digest()
 
 
 def _of_pickle(file: Path) -> Any:
-    """Return what a file of `_pickle_of` holds; None if there is none, or it is damaged."""
+    """Return what a file of `_keep` holds; None if there is none, or it is damaged."""
     data = _content(file)
     if data is None:
         return None
@@ -288,7 +299,7 @@ def _content(file: Path) -> bytes | None:
     if not file.exists():
         return None
     data = file.read_bytes()
-    return data[DIGEST:] if sha256(data[DIGEST:]).digest() == data[:DIGEST] else None
+    return data[DIGEST:] if _digest(file, data[DIGEST:]) == data[:DIGEST] else None
 
 
 def _write(file: Path, data: bytes) -> None:

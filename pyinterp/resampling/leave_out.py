@@ -22,6 +22,7 @@ from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.checkpoint import Checkpoint
+from pyinterp.resampling.proof import prove
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
@@ -79,7 +80,7 @@ class LeaveOut:
         """
         # Refits usually share one design.
         without = cache(lambda design, variables: design.without(variables))
-        jobs = []
+        jobs, there = [], []
         for refit, (feature, variables) in product(self.refits, features.items()):
             if (refit.number, variables) in self._predictions:
                 continue
@@ -87,10 +88,15 @@ class LeaveOut:
             kept = None
             if self.checkpoint is not None:
                 kept = self.checkpoint.left_out(refit.number, variables)
-            if reduced is None or kept is not None:
-                self._predictions[refit.number, variables] = kept
-            else:
-                jobs.append((refit, feature, variables, reduced))
+            if reduced is None:
+                self._predictions[refit.number, variables] = None
+                continue
+            jobs.append((refit, feature, variables, reduced))
+            if kept is not None:
+                there.append((jobs[-1], kept))
+        if there and self._prove(*there[-1], times=1 + (len(there) == 1)):
+            self._predictions.update({(one[0].number, one[2]): kept for one, kept in there})
+            jobs = [one for one in jobs if (one[0].number, one[2]) not in self._predictions]
         if not jobs:
             return
         where = column_positions(self.estimator)
@@ -121,6 +127,19 @@ class LeaveOut:
                     self.checkpoint.keep_left_out(refit.number, variables, outcome)
                 self._predictions[refit.number, variables] = outcome
 
+    def _prove(self, job: tuple[Refit, str, Any, Design], kept: ByKind, *, times: int) -> bool:
+        """Whether what is kept of a job is made by it; what can't be proven is made again."""
+        refit, _, _, reduced = job
+
+        def make() -> ByKind:
+            ((train),) = self._training([(refit, reduced)])
+            _, outcome = train()
+            return {} if isinstance(outcome, Exception) else outcome
+
+        return self.checkpoint is None or prove(
+            refit.number, kept, make, self.checkpoint, times=times
+        )
+
     def _training(
         self, jobs: list[tuple[Refit, Design]]
     ) -> Iterator[Callable[[], tuple[int, ByKind | Exception]]]:
@@ -148,8 +167,9 @@ class LeaveOut:
                 ),
                 rows,
                 train,
-                self.seeds.stream("refits", refit.number) if self.options.reseed else None,
+                self.seeds.stream("refits", refit.number),
                 workers=workers,
+                reseeds=self.options.reseeds,
             )
             yield partial(outcome_of, job, _predict, fit, evaluation, workers)
 

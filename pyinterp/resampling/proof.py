@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.resampling.checkpoint import Checkpoint
@@ -19,29 +20,37 @@ SAME = 1e-9  # of the standard deviation: threads add up in another order
 ROUNDING = 1e-4  # of the largest number, at least: predictions may be equal but for rounding
 
 
-def digest_of(samples: Iterable[Sample], *, positions: bool = False) -> str:
-    """Return a digest of rows: of their values, or of their `positions` in the data alone.
+def digest_of(samples: Iterable[Sample], *, among: IntArray | None = None) -> str:
+    """Return a digest of rows: of their values, or of their places `among` the analyzed ones alone.
 
-    Names of rows and the order of columns do not count.
+    Names of rows, the order of columns and the types of numbers do not count.
     """
     digest = sha256()
     for sample in samples:
         digest.update(f"{sample.nobs} {sample.response}".encode())
-        digest.update(sample.rows.astype(np.int64).tobytes())
-        if positions:
+        if among is not None:
+            digest.update(np.searchsorted(among, sample.rows).astype(np.int64).tobytes())
             continue
         for part in (sample.y, sample.clusters, sample.weights):
             digest.update(b"-" if part is None else part.tobytes())
         for name in sorted(sample.variables, key=str):
-            values = pd.util.hash_pandas_object(sample.variables[name], index=False)
+            column = sample.variables[name]
+            if is_numeric_dtype(column) and not is_bool_dtype(column):
+                column = column.astype(np.float64)
+            values = pd.util.hash_pandas_object(column, index=False)
             digest.update(f"{name} ".encode() + values.to_numpy().tobytes())
     return digest.hexdigest()
 
 
 def prove(
-    number: int, kept: Answers, again: Answers, make: Callable[[], Answers], checkpoint: Checkpoint
+    number: int,
+    kept: Answers,
+    make: Callable[[], Answers],
+    checkpoint: Checkpoint,
+    *,
+    times: int = 1,
 ) -> bool:
-    """Return whether a refit that was made again answers as the one that is kept.
+    """Return whether a refit that is made again answers as the one that is kept.
 
     False if nothing can be proven, because the learner never repeats what it does.
 
@@ -49,22 +58,26 @@ def prove(
     ----------
     number : int
         Of the refit.
-    kept, again : mapping of str to ndarray
-        What the two answer.
+    kept : mapping of str to ndarray
+        What it answers.
     make : callable
-        Makes the refit once more, and returns what it answers.
+        Makes the refit once more, and returns what it answers: nothing of a failure.
     checkpoint : Checkpoint
+    times : int
+        How often it must answer the same.
 
     Raises
     ------
     OptionError
         If it is of another learner.
     """
-    again = again or make()  # a failure may be by chance
-    apart = _distance(again, kept)
-    if apart <= SAME:
+    for _ in range(times):
+        apart = _distance(make() or make(), kept)  # a failure may be by chance
+        if apart > SAME:
+            break
+    else:
         return True
-    if _distance(make(), make()) > SAME:
+    if kept and _distance(make(), make()) > SAME:
         return False
     far = f"by {apart:.2g} standard deviations" if apart < np.inf else "other names or shapes"
     raise OptionError(

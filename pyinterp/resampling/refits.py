@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import (
     DataError,
     DesignError,
+    OptionError,
     PyinterpError,
     RefitError,
     RefitWarning,
@@ -27,7 +27,9 @@ from pyinterp.errors import (
     reason,
 )
 from pyinterp.models.adapters import by_variable, wants_codes, wants_frames
-from pyinterp.models.copies import fresh, reseed, seed_networks
+from pyinterp.models.copies import fresh, reseed, seeded_streams
+from pyinterp.models.final_step import final_step
+from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import WEIGHT, weight_option
@@ -45,6 +47,8 @@ T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
 UnseenLevels: TypeAlias = Literal["raise", "allow"]
+Reseeds: TypeAlias = Literal["all", "unset", "none"]
+REPORTED = ("feature_importances_", "tvalues")  # by models, beside what they predict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +113,9 @@ class Remains(NamedTuple):
     record: Any
 
 
+Kept: TypeAlias = tuple[Predictor | Remains, Design]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RefitOptions:
     """Options of the refits; see `Learner.fit`."""
@@ -131,6 +138,11 @@ class RefitOptions:
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
 
+    @property
+    def reseeds(self) -> Reseeds:
+        """Which seeds inside the estimator every refit draws."""
+        return "all" if self.reseed else "none"
+
 
 def refit(
     estimator: Any,
@@ -146,13 +158,13 @@ def refit(
     shard: Shard | None = None,
     finish: Callable[[Refit], Remains] | None = None,
     begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
-) -> tuple[tuple[Refit, ...], str]:
-    """Train `estimator` on every part of the plan; in words what a checkpoint had.
+) -> tuple[tuple[Refit, ...], str, str]:
+    """Train `estimator` on every part of the plan; in words what a checkpoint had, and a note.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
-    checkpoint keeps are not trained again, but for one, which must predict the same. It begins
-    with facts and a call, which ``begin()`` returns. Of a shard, only its refits are trained, and
-    returned.
+    checkpoint keeps are not trained again, but for one of each kind, which must predict the
+    same. It begins with facts and a call, which ``begin()`` returns. Of a shard, only its refits
+    are trained, and returned.
     ``finish(refit)`` returns what stays of a refit, in the job that trains it.
 
     Raises
@@ -170,21 +182,23 @@ def refit(
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, sample, every, plan, seeds, options, finish)
-    done: dict[int, Predictor | Remains] = {}
+    done: dict[int, Kept] = {}
+    differ = ""
     if checkpoint is not None:
         samples = (rows for part in parts for rows in part[:2])
-        rows = digest_of(samples, positions=plan.shares_data)
+        rows = digest_of(samples, among=sample.rows if plan.shares_data else None)
         facts, call = begin()
-        checkpoint.begin({**facts, "rows": rows}, call)
-        done = checkpoint.refits(numbered)
+        differ = checkpoint.begin({**facts, "rows": rows}, call)
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan))
+    if checkpoint is not None:
+        done = work.kept(numbered, checkpoint)
     folder = ""
     if checkpoint is not None and (done or shard is not None):
         with _lost_workers(done, len(numbered), checkpoint):
-            proven = work.prove(checkpoint)
+            proven = work.prove(checkpoint, differ)
         folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
-        done |= checkpoint.refits(numbered.keys() - done.keys())  # maybe the first
+        done |= work.kept(numbered.keys() - done.keys(), checkpoint)  # maybe the first
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -193,9 +207,9 @@ def refit(
     ):
         for k, outcome in fits:
             if not isinstance(outcome, Exception):
+                done[k] = outcome, work.design_of(k)
                 if checkpoint is not None:
-                    checkpoint.keep_refit(k, outcome)
-                done[k] = outcome
+                    checkpoint.keep_refit(k, done[k])
                 continue
             failures.append((_failure_in_words(k, len(parts), outcome), outcome))
             if options.on_error == "raise":
@@ -203,7 +217,7 @@ def refit(
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
     refits = [
-        Refit(number=k, **_parts_of(done[k]), design=work.design_of(k), **part._asdict())
+        Refit(number=k, **_parts_of(done[k][0]), design=done[k][1], **part._asdict())
         for k, part in numbered.items()
         if k in done
     ]
@@ -212,7 +226,8 @@ def refit(
         if not refits and not lacking:
             lacking = "No refit of this shard succeeded."
         _report(failures, len(parts), lacking)
-    return tuple(refits), folder
+    note = f"Refits of the folder had other settings: {differ}." if folder and differ else ""
+    return tuple(refits), folder, note
 
 
 @dataclass(frozen=True)
@@ -255,26 +270,51 @@ class _Work:
             self._designs[k] = design
         return self._designs[k]
 
-    def prove(self, checkpoint: Checkpoint) -> bool:
-        """Make the first refit that is kept again, and return whether it proves that all are ours.
+    def kept(self, numbers: Collection[int], checkpoint: Checkpoint) -> dict[int, Kept]:
+        """Return the refits that are kept, with the designs that they were trained on."""
+        found = checkpoint.refits(numbers)
+        for k, (outcome, design) in found.items():
+            mine = self.design_of(k)  # refits share one
+            found[k] = outcome, mine if design.columns == mine.columns else design
+        return found
 
-        Shards that find none begin with the first: one keeps it, the others compare theirs.
+    def prove(self, checkpoint: Checkpoint, differ: str) -> bool:
+        """Make the last refit of each kind that is kept again; return whether it proves the others.
+
+        The only one of its kind is made twice: streams and counters of the process have then gone
+        on. Shards that find none begin with the first: one keeps it, the others compare theirs.
         """
-        for k in chain(checkpoint.numbers(len(self.parts)), self.parts):
-            again = self._train(k)
-            if isinstance(again, Exception):
-                if self.options.on_error == "raise":
-                    raise RefitError(_failure_in_words(k, len(self.parts), again)) from again
-                kept = checkpoint.refits([k]).get(k)
-            else:
-                kept = checkpoint.keep_first(k, again)
-            if kept is again:
+        numbers = [*checkpoint.numbers(len(self.parts))]
+        if not numbers:
+            k = next(iter(self.parts))
+            if isinstance(again := self._train(k), Exception):
+                self._check_failure(k, again)
                 return False
-            answers = {} if kept is None else self._answers(k, kept)
-            if answers:  # one that did not fail, and now may
-                make = partial(self._answers, k)
-                return prove(k, answers, self._answers(k, again), make, checkpoint)
-        return False
+            mine = again, self.design_of(k)
+            if checkpoint.keep_first(k, mine) is mine:
+                return False
+            numbers = [k]
+        proofs = []
+        for kind in (False, True):
+            if some := [k for k in numbers if self._is_half(k) is kind]:
+                k = some[-1]
+                answers = self._answers(k, *self.kept([k], checkpoint)[k])
+                make = partial(self._again, k)
+                proofs.append(prove(k, answers, make, checkpoint, times=1 + (len(some) == 1)))
+        if differ and not all(proofs):
+            raise OptionError(
+                f"{str(checkpoint.folder)!r} keeps refits of a learner that never repeats what it "
+                f"does, with other settings ({differ}): nothing can be proven. Give another folder."
+            )
+        return all(proofs)
+
+    def _is_half(self, k: int) -> bool:
+        group = self.parts[k].group
+        return group is not None and group.kind == "pair"
+
+    def _check_failure(self, k: int, error: Exception) -> None:
+        if self.options.on_error == "raise":
+            raise RefitError(_failure_in_words(k, len(self.parts), error)) from error
 
     def _train(self, k: int) -> Predictor | Remains | Exception:
         """Train one part as it is trained among others."""
@@ -282,20 +322,20 @@ class _Work:
             ((_, outcome),) = fits
             return outcome
 
-    def _answers(self, k: int, outcome: Predictor | Remains | Exception | None = None) -> Answers:
-        """Return what a refit predicts of its evaluation rows, or what was measured of it.
-
-        Of a failure nothing. Without an outcome the part is trained.
-        """
-        outcome = self._train(k) if outcome is None else outcome
+    def _again(self, k: int) -> Answers:
+        """Train a part, and return what it answers: of a failure nothing."""
+        outcome = self._train(k)
         if isinstance(outcome, Exception):
+            self._check_failure(k, outcome)
             return {}
+        return self._answers(k, outcome, self.design_of(k))
+
+    def _answers(self, k: int, outcome: Predictor | Remains, design: Design) -> Answers:
+        """Return what a refit predicts of its evaluation rows and reports, or what was measured."""
         if isinstance(outcome, Remains):
             return dict(outcome.record.arrays)
-        rows = self.parts[k].evaluation
-        matrix = self.design_of(k).rows_of(rows)
         with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
-            _, answers = outcome_of(k, outcome.by_kind, matrix)
+            _, answers = outcome_of(k, _all_answers, outcome, design, self.parts[k].evaluation)
         return {} if isinstance(answers, Exception) else answers
 
     def outcomes(
@@ -324,14 +364,29 @@ class _Work:
             except PyinterpError as error:  # such as levels or values that were never seen
                 yield partial(outcome_of, k, _failure, error)
                 continue
-            rng = self.seeds.stream("refits", k) if self.options.reseed else None
-            fit = partial(fit_one, workers=workers)
+            rng = self.seeds.stream("refits", k)
+            fit = partial(fit_one, workers=workers, reseeds=self.options.reseeds)
             learner = by_variable(self.estimator, design)
             job = partial(outcome_of, k, fit, learner, matrix, train, rng)
             if self.finish is None:
                 yield job
             else:
                 yield partial(_finish, self.finish, design, self.parts[k], job)
+
+
+def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
+    """Return predictions of all kinds, the distribution that is stated, and what is reported."""
+    matrix = design.rows_of(rows)
+    answers: dict[Any, Any] = {**predictor.by_kind(matrix)}
+    with suppress(PyinterpError):
+        one = design.encode(rows.variables[:1])
+        answers["distribution"] = predictive(predictor, one)(matrix)
+    model = final_step(predictor.estimator).model
+    for name in REPORTED:
+        value = getattr(getattr(model, "results_", model), name, None)
+        if value is not None:
+            answers[name] = np.sort(np.asarray(value, np.float64), axis=None)
+    return answers
 
 
 def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
@@ -374,27 +429,27 @@ def fit_one(
     estimator: Any,
     matrix: Matrix,
     train: Sample,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
     *,
     workers: int = 1,
-    keep_set: bool = False,
+    reseeds: Reseeds = "all",
 ) -> Predictor:
     """Train a copy of `estimator` on the design `matrix` of rows and their responses.
 
     Their sampling weights are given to it, and their clusters if its `fit` takes `groups`. As one
     of several `workers` it uses its share of the cores.
-    Every seed inside the estimator is drawn from `rng`; with `keep_set` only those that are None.
-    Without `rng` all stay as they are.
+    Seeds inside the estimator are drawn from `rng`: all, those that are None, or none. So are the
+    streams of the process.
     """
     y, response = train.y, train.response
     if y is None or response is None:
         raise DataError("A learner needs a response.")
     model = fresh(estimator)
-    if rng is not None:
-        reseed(model, rng, keep_set=keep_set)
+    if reseeds != "none":
+        reseed(model, rng, keep_set=reseeds == "unset")
     by_row = _by_row(model, train)
     coded = response.classes is not None and wants_codes(model)
-    with shared_cores([model], workers), seed_networks(model, rng):
+    with shared_cores([model], workers), seeded_streams(rng):
         if wants_frames(model):
             model.fit(matrix, response.column(y), **by_row)
         else:

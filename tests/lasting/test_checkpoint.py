@@ -286,12 +286,12 @@ def test_damaged_files_are_made_again(how, frame, tmp_path, counts):
         damage(file, how)
     counts.fits.clear()
     again = fit()
-    assert len(counts.fits) == 2 + 1  # the third is whole, and proves
+    assert len(counts.fits) == 2 + 2  # the third is whole, and proves, twice
     same(again, plain)
     same(pi.join(tmp_path), plain)
-    assert len(counts.fits) == 2 + 1 + 1
+    assert len(counts.fits) == 2 + 2 + 1
     again.loco()
-    assert len(counts.fits) == 2 + 1 + 1 + 6
+    assert len(counts.fits) == 2 + 2 + 1 + 6
 
 
 def test_refits_without_a_feature_are_kept(frame, tmp_path, counts):
@@ -301,7 +301,7 @@ def test_refits_without_a_feature_are_kept(frame, tmp_path, counts):
     again = fit()
     pd.testing.assert_frame_equal(again.loco().tidy(), first.tidy(), check_exact=True)
     again.loco(loss="absolute")
-    assert len(counts.fits) == 1  # the proof alone
+    assert len(counts.fits) == 1 + 1  # the proofs alone
     names = [file.name for file in sorted((tmp_path / "left_out").iterdir())]
     assert len(names) == 6
     assert [name[:7] for name in names[::2]] == ["000001-", "000002-", "000003-"]
@@ -320,7 +320,7 @@ def test_loco_goes_on_where_it_was_stopped(frame, tmp_path, counts, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         results.loco()
     again = fit(checkpoint=tmp_path).loco().tidy()
-    assert len(counts.fits) == 4 + 1 + 1 + 2  # one is the proof
+    assert len(counts.fits) == 4 + 1 + 1 + 1 + 2  # of a refit and one without a feature: proofs
     pd.testing.assert_frame_equal(again, plain, check_exact=True)
 
 

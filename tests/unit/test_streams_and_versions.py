@@ -1,0 +1,90 @@
+"""Streams of the process in training, versions of processes, and engines of refits."""
+
+import pickle
+import random
+import shutil
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, PredictionError
+from pyinterp.learner import models_here
+from pyinterp.parallel import jobs
+
+PLAN = pi.Subsampling(3)
+
+
+@pytest.fixture
+def data():
+    return pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["y", "x", "z"])
+
+
+class Draws(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.value_ = np.random.normal() + random.random()  # noqa: NPY002, S311 - as learners do
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value_) + np.arange(len(X))
+
+
+@pytest.mark.parametrize("options", [{}, {"reseed": False}])
+def test_streams_repeat_and_go_on_as_before(options, data):
+    learner = pi.Learner.from_formula("y ~ x + z", data, Draws())
+
+    def values():
+        refits = learner.fit(PLAN, seed=1, progress=False, **options).refits
+        return [refit.predictor.estimator.value_ for refit in refits]
+
+    before = random.getstate(), str(np.random.get_state())  # noqa: NPY002
+    first = values()
+    assert (random.getstate(), str(np.random.get_state())) == before  # noqa: NPY002
+    np.random.seed(99)  # noqa: NPY002
+    assert values() == first
+    assert len(set(first)) == 3
+
+
+def test_processes_of_other_versions_are_refused(monkeypatch):
+    there = pickle.dumps(jobs._Call())
+    assert pickle.loads(there).do(lambda: 1) == 1  # noqa: S301 - ours
+    monkeypatch.setattr(joblib, "__version__", "0.1")
+    with pytest.raises(OptionError, match=r"one has \{'joblib': '0.1'\}: install the same"):
+        pickle.loads(there).do(lambda: 1)  # noqa: S301 - ours
+
+
+def test_refits_that_other_engines_answer_are_refused(data, monkeypatch):
+    fit = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit
+    calls = iter(range(9))
+    dispatch = models_here.dispatch
+
+    def mixed(*arguments, engine, **options):
+        one = dispatch(*arguments, engine="batched" if next(calls) == 1 else engine, **options)
+        one.engine = one.engine._replace(reason="own" * (one.engine.name == "batched"))
+        return one
+
+    monkeypatch.setattr(models_here, "dispatch", mixed)
+    with pytest.raises(PredictionError, match=r"One engine must answer for all refits.*batched"):
+        fit(PLAN, seed=1, progress=False).pfi()
+
+
+def test_a_refit_copied_over_another_is_made_again(data, tmp_path):
+    fit = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit
+    one = fit(PLAN, seed=1, progress=False, checkpoint=tmp_path).pfi().tidy()
+    refits = tmp_path / "refits"
+    shutil.copy(refits / "000001.pickle", refits / "000002.pickle")
+    again = fit(PLAN, seed=1, progress=False, checkpoint=tmp_path)
+    assert again.analysis.context.folder == "2 of 3 refits, proven"
+    pd.testing.assert_frame_equal(again.pfi().tidy(), one, check_exact=True)
+
+
+def test_other_settings_are_named_where_predictions_are_the_same(data, tmp_path):
+    options = {"seed": 1, "progress": False, "checkpoint": tmp_path}
+    pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit(PLAN, **options)
+    other = pi.Learner.from_formula("y ~ x + z", data, LinearRegression(tol=0.5))
+    text = " ".join(str(other.fit(PLAN, **options).pfi().summary()).split())
+    assert "Refits of the folder had other settings: tol 1e-06 there, 0.5 here." in text
