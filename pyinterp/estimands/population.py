@@ -419,7 +419,7 @@ def reading_of(
     by plug-in, of the mean over refits; relevance, which is lost without the feature; and the
     excess of use, 0 if h is right.
     """
-    every, make = _maker(problem, features, sampler)
+    every, make = maker_of(problem, features, sampler)
     if read == "targets":
         names = [f"{one.name}, {what}" for one in every for what in TARGET]
         return make(targets_of, TARGETS, names)
@@ -579,10 +579,19 @@ def _response(problem: Problem) -> str:
     return f"the probability of {classes[1] if len(classes) == 2 else 'a class'}"
 
 
-def _maker(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
+def maker_of(
+    problem: Problem,
+    features: str | Sequence[str] | None,
+    sampler: SamplerLike,
+    *,
+    name: str = "population",
+    measure: Callable[..., Measurement] | None = None,
+    residuals: Callable[..., Iterator[Residuals]] | None = None,
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
-    """Return features, and a function that makes estimands of them, all of one measurement."""
+    """Return features, and a function that makes estimands of them, all of one measurement.
+
+    That is `measure_rows`, which `residuals_of` reads, unless others are given.
+    """
     _check_mean(problem.predictor)
     chosen, data = problem.choose(features), problem.sample.variables
     samplers = dict(samplers_of(problem, chosen, sampler))
@@ -613,14 +622,19 @@ def _maker(
     ) -> Estimand:
         terms = Terms.plain(list(names), classes)
         return Estimand(
-            key=("population", tuple(chosen.items()), tuple(samplers.items())),
+            key=(name, tuple(chosen.items()), tuple(samplers.items())),
             terms=terms,
             measure=partial(
-                _measure, features=every, samplers=samplers, loss=loss, default=not problem.offset
+                measure or measure_rows,
+                features=every,
+                samplers=samplers,
+                loss=loss,
+                default=not problem.offset,
             ),
             pool=partial(
                 _pool,
                 each=each,
+                residuals=residuals or residuals_of,
                 features=every,
                 count=len(classes),
                 weights=problem.sample.weights,
@@ -657,7 +671,7 @@ def _check_mean(predictor: Predictor) -> None:
         )
 
 
-def _measure(
+def measure_rows(
     case: ModelOnRows,
     *,
     features: tuple[Feature, ...],
@@ -665,13 +679,13 @@ def _measure(
     loss: Loss,
     default: bool,
 ) -> Measurement:
-    """Return, of every row, what `_residuals` reads: each a mean over refits later.
+    """Return, of every row, what `residuals_of` reads: each a mean over refits later.
 
     E(y | others) is by the learner, its best constant by a loss if no column is left; and by the
     default learner, which takes no offset.
     """
     predictor = case.whatif.predictor
-    pick = partial(_outputs, classes=predictor.classes)
+    pick = partial(outputs_of, classes=predictor.classes)
     columns = [case.evaluation.rows[:, None], responses_of(case.evaluation, case)]
     columns.append(pick(case.whatif.factual))
     for one in features:
@@ -709,7 +723,7 @@ def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
     y, classes = np.asarray(sample.y), case.whatif.predictor.classes
     if classes is not None:
         y = (y[:, None] == np.arange(len(classes))).astype(np.float64)
-    return _outputs(y, classes)
+    return outputs_of(y, classes)
 
 
 def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
@@ -718,14 +732,14 @@ def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
     return np.asarray(NUMBERS[False].learn(rows).prediction)
 
 
-def _outputs(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
+def outputs_of(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
     """Return values with an axis of outputs: the number, the second of two classes, or all."""
     if classes is None:
         return values[..., None]
     return values[..., 1:] if len(classes) == 2 else values
 
 
-def _residuals(
+def residuals_of(
     rows: FloatArray, features: tuple[Feature, ...], count: int, weights: FloatArray, at: IntArray
 ) -> Iterator[Residuals]:
     """Yield what pooled rows tell of every class and feature."""
@@ -765,13 +779,14 @@ def _pool(
     rows: Estimate,
     *,
     each: Callable[[Residuals], Estimate],
+    residuals: Callable[..., Iterator[Residuals]],
     features: tuple[Feature, ...],
     count: int,
     weights: FloatArray | None,
     at: IntArray,
 ) -> Estimate:
     weights = np.ones(len(at)) if weights is None else weights
-    every = _residuals(rows.rows, features, count, weights, at)
+    every = residuals(rows.rows, features, count, weights, at)
     return Estimate.stack([each(one) for one in every])
 
 
