@@ -93,7 +93,7 @@ def _factor(slopes: float) -> Callable[..., pd.DataFrame]:
     return draw
 
 
-def _blocks(rng: np.random.Generator, n: int) -> pd.DataFrame:
+def _blocks(rng: np.random.Generator, _: int) -> pd.DataFrame:
     """Return a trial of 8 blocks, 4 amounts and 3 varieties, twice; x is the block."""
     at = np.array([(b, a, v) for b in range(8) for a in range(4) for v in range(3)] * 2)
     amount, ph = np.array([0, 1, 1.7, 2])[at[:, 1]], rng.normal(size=len(at))
@@ -155,9 +155,9 @@ def worlds() -> dict[str, World]:
     }
     gate = 0.3085375  # P(x > .5)
     with_interactions: dict[str, tuple[Callable[..., Any], dict[str, Any], float]] = {
-        ".3 x a": (lambda x, a, _: x + a + 0.3 * x * a, {}, 0.09 / 3.09),
-        ".4 x a": (lambda x, a, _: x + a + 0.4 * x * a, {}, 0.16 / 3.16),
-        ".4 x sign(a)": (lambda x, a, _: a + 0.4 * x * np.sign(a), {}, 0.16 / 2.16),
+        ".3 x a": (lambda x, a, _: x + a + 0.3 * x * a, {}, 0.09),
+        ".4 x a": (lambda x, a, _: x + a + 0.4 * x * a, {}, 0.16),
+        ".4 x sign(a)": (lambda x, a, _: a + 0.4 * x * np.sign(a), {}, 0.16),
         "threshold": (
             lambda x, a, b: x + a + 1.2 * (x > 0.5) * (b > 0),
             {},
@@ -175,11 +175,10 @@ def worlds() -> dict[str, World]:
         "blocks": World(_blocks),
         "binary y": World(_binary, classifier=True),
     }
-    for name, (mean, more, share) in with_interactions.items():
+    for name, (mean, more, explained) in with_interactions.items():
         draw = _numbers(mean, **more)
-        if name == "threshold":
-            share /= draw(np.random.default_rng(0), MILLION)["y"].var()
-        found[name] = World(draw, share, null=False)
+        variance = draw(np.random.default_rng(0), MILLION)["y"].var()
+        found[name] = World(draw, explained / variance, null=False)
     return {**found, "slopes by 8 levels": World(_factor(0.5), np.nan, null=False)}
 
 

@@ -8,7 +8,7 @@ interactions, and :math:`N = E[u h]` is 0 if nature has none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,13 +18,13 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.population import (
     BIAS,
     LEAST,
-    MEANS,
+    SHARE,
     Feature,
     Residuals,
     bias_of,
@@ -49,6 +49,17 @@ class Basis(NamedTuple):
     feature: Feature
     knots: FloatArray
 
+    @classmethod
+    def of(cls, feature: Feature, sample: pd.DataFrame) -> Basis:
+        """Return the basis by the values of all rows."""
+        if feature.levels:
+            return cls(feature, np.empty(0))
+        x = sample[feature.variables[0]].dropna().to_numpy(dtype=np.float64)
+        values = np.unique(x)
+        return cls(
+            feature, values[1:-1] if len(values) <= FEW else np.unique(np.quantile(x, KNOTS))
+        )
+
     @property
     def size(self) -> int:
         """The number of functions."""
@@ -63,10 +74,10 @@ class Basis(NamedTuple):
         return np.column_stack([x, np.maximum(x - self.knots, 0.0)])
 
 
-def rest(A: FloatArray, columns: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return columns, shape (n, k), less their fits by those of A, shape (n, p), by weights."""
-    root = np.sqrt(weights)[:, None]
-    return np.asarray(columns - A @ np.linalg.lstsq(root * A, root * columns)[0])
+def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return a column, shape (n,), less its fit by those of A, shape (n, p), by weights."""
+    root = np.sqrt(weights)
+    return np.asarray(column - A @ np.linalg.lstsq(root[:, None] * A, root * column)[0])
 
 
 @method("interactions", refused={"by": ONE_GROUP})
@@ -112,49 +123,48 @@ def interactions(
     >>> folds.interactions("bmi").pvalues.round(2).to_dict()
     {'bmi': 1.0}
     """
-    groups = [name for name, variables in problem.choose(features).items() if len(variables) > 1]
-    if groups:
-        raise OptionError(
-            f"Interactions are of one variable with others, but `{groups[0]}` is a group; name "
-            "other features, or make the learner without `groups`."
-        )
-    bases: dict[str, Basis] = {}
-    measures = partial(measure_with_main_effects, bases=bases)
+    for name, variables in problem.choose(features).items():
+        if len(variables) > 1:
+            raise OptionError(
+                f"Interactions are of one variable with others, but `{name}` is a group; name "
+                "other features, or make the learner without `groups`."
+            )
+    bases = dict[str, Basis]()
     every, make = maker_of(
         problem,
         features,
         sampler,
-        name="interactions",
-        measure=measures,
-        residuals=partial(residuals_without_main_effects, bases=bases),
+        key="interactions",
+        measure=partial(_measure, bases=bases),
+        residuals=partial(_residuals, bases=bases),
     )
     for one in every:
-        bases[one.name] = Basis(one, _knots(problem, one))
-    bias = partial(_bias, sample=problem.sample, codes=problem.codes)
-    return make(least_loss, WORDS, parameter=LEAST, diagnostic=make(bias, BIAS, parameter=Parameter()))
+        bases[one.name] = Basis.of(one, problem.sample.variables)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
+    return make(
+        least_loss, WORDS, parameter=LEAST, diagnostic=make(bias, BIAS, parameter=Parameter())
+    )
 
 
-WORDS = Words(
-    label="share",
+WORDS = replace(
+    SHARE,
     title="interactions in the population",
     quantity="interactions",
-    details=("squared error",),
     meaning=(
-        "Share of V(y) that interactions of the feature with others explain, in the population: at "
-        "least the lower limit; what the learner has not found is not in it."
+        "Share of V(y) that is lost without interactions of the feature with others, in the "
+        "population: at least the lower limit; what the learner has not found is not in it."
     ),
+    notes=(
+        *SHARE.notes,
+        "P: the effect of the feature on the mean response is the same whatever the others are. "
+        'Of several features: `p_adjust="holm"`.',
+    ),
+    zero_variance="the learner has no interactions of it, or they do not lower squared error",
+    as_columns=(),
 )
 
 
-def _knots(problem: Problem, one: Feature) -> FloatArray:
-    x = problem.sample.variables[one.variables[0]].dropna()
-    if one.levels:
-        return np.empty(0)
-    values = np.unique(x.to_numpy(dtype=np.float64))
-    return values[1:-1] if len(values) <= FEW else np.unique(np.quantile(x, KNOTS))
-
-
-def measure_with_main_effects(
+def _measure(
     case: ModelOnRows,
     *,
     features: tuple[Feature, ...],
@@ -165,64 +175,62 @@ def measure_with_main_effects(
     """Return what `measure_rows` does, and of every feature V and h.
 
     The main effect of f is a column where h is made: if f has no interactions h is 0. h is made
-    of these rows alone, as the refits of others have other main effects.
+    of these rows alone, as other refits have other main effects.
     """
     measured = measure_rows(case, features=features, samplers=samplers, **options)["rows"].rows
-    pick = partial(outputs_of, classes=case.whatif.predictor.classes)
     weights = np.ones(len(measured)) if case.weights is None else case.weights
-    columns, f = [measured], pick(case.whatif.factual)
+    pick = partial(outputs_of, classes=case.whatif.predictor.classes)
+    f, columns = pick(case.whatif.factual), [measured]
     for one in features:
-        basis, law = bases[one.name], case.conditional(samplers[one.name], one.variables)
-        whatif, x = case.whatif.of(one.variables), case.evaluation.variables[[*one.variables]]
-        main = _main_effect(case, one, weights)
-        functions = lambda frame, b=basis, m=main: np.column_stack([b(frame), m(frame)])
-        expected = np.empty((len(f), basis.size + 2 * f.shape[1]))
+        basis, whatif = bases[one.name], case.whatif.of(one.variables)
+        law = case.conditional(samplers[one.name], one.variables)
+        curves = _main_effects(case, one, pick, weights)
+        ends = [basis.size, basis.size + (0 if one.levels else f.shape[1])]
+        means = np.empty((len(f), ends[1] + f.shape[1]))
 
         def keep(
-            block: Draws, predictions: FloatArray, functions=functions, expected=expected
+            block: Draws,
+            predictions: FloatArray,
+            functions: Any = (basis, curves),
+            kept: FloatArray = means,
         ) -> tuple[FloatArray, FloatArray]:
+            values = np.column_stack([function(block.frame) for function in functions])
             outputs = pick(predictions)
-            both = np.concatenate([functions(block.frame)[block.positions], outputs], axis=2)
-            means = np.column_stack([block.mean(each) for each in np.moveaxis(both, -1, 0)])
-            expected[block.rows] = means
-            return outputs[..., 0], means[:, -1]
+            both = np.concatenate([values[block.positions], outputs], axis=2)
+            kept[block.rows] = np.column_stack(
+                [block.mean(each) for each in np.moveaxis(both, -1, 0)]
+            )
+            return outputs[..., 0], kept[block.rows, -1]
 
-        rng = case.draw(f"{one.name} of the population")
-        mean_over_draws(whatif, law, "auto", rng, keep)
-        away = np.column_stack([functions(x), f]) - expected
-        V, d, h = np.split(away, [basis.size, basis.size + f.shape[1]], axis=1)
-        h = np.column_stack(
-            [
-                rest(np.column_stack([V, d[:, [k]]]), h[:, [k]], weights)
-                for k in range(h.shape[1])
-            ]
-        )
-        columns += [V, h]
+        mean_over_draws(whatif, law, "auto", case.draw(f"{one.name} of the population"), keep)
+        x = case.evaluation.variables[[*one.variables]]
+        V, d, h = np.split(np.column_stack([basis(x), curves(x), f]) - means, ends, axis=1)
+        columns.append(V)
+        for k, column in enumerate(h.T):
+            columns.append(rest(np.column_stack([V, d[:, k : k + 1]]), column, weights)[:, None])
     return {"rows": Estimate.of_rows(np.column_stack(columns))}
 
 
-def _main_effect(case: ModelOnRows, one: Feature, weights: FloatArray):
-    """Return a function of frames: the partial dependence of f on a feature, by class."""
-    whatif = case.whatif.of(one.variables)
-    name = one.variables[0]
-    values = np.unique(case.evaluation.variables[name].to_numpy(dtype=object if one.levels else float))
+def _main_effects(
+    case: ModelOnRows, one: Feature, pick: Callable[[FloatArray], FloatArray], weights: FloatArray
+) -> Callable[[pd.DataFrame], FloatArray]:
+    """Return functions of a number, (n, outputs): the partial dependence of f, by lines.
+
+    Those of a category have no columns, as its indicators are a basis of all functions.
+    """
     if one.levels:
-        k = case.whatif.factual.ndim
-        count = outputs_of(case.whatif.factual, case.whatif.predictor.classes).shape[1]
-        return lambda frame: np.zeros((len(frame), count))
-    if len(values) > MOST_POINTS:
-        values = np.unique(np.quantile(values, np.linspace(0, 1, MOST_POINTS)))
-    total = 0.0
-    for rows, predictions in whatif.cross(pd.DataFrame({name: values})):
-        outputs = outputs_of(predictions, case.whatif.predictor.classes)
-        total = total + np.einsum("i,igk->gk", weights[rows], outputs)
-    curve = total / weights.sum()
-    return lambda frame: np.column_stack(
-        [np.interp(frame[name].to_numpy(float), values, c) for c in curve.T]
-    )
+        return lambda frame: np.empty((len(frame), 0))
+    (name,) = one.variables
+    points = np.unique(case.evaluation.variables[name].to_numpy(dtype=np.float64))
+    if len(points) > MOST_POINTS:
+        points = np.unique(np.quantile(points, np.linspace(0, 1, MOST_POINTS)))
+    curves: Any = 0.0
+    for rows, predictions in case.whatif.of((name,)).cross(pd.DataFrame({name: points})):
+        curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
+    return lambda frame: np.column_stack([np.interp(frame[name], points, c) for c in curves])
 
 
-def residuals_without_main_effects(
+def _residuals(
     rows: FloatArray,
     features: tuple[Feature, ...],
     count: int,
@@ -231,16 +239,11 @@ def residuals_without_main_effects(
     *,
     bases: Mapping[str, Basis],
 ) -> Iterator[Residuals]:
-    """Yield what pooled rows tell of every class and feature, without additive functions."""
-    more = [bases[one.name].size + count for one in features]
-    ends = rows.shape[1] - sum(more) + np.cumsum([0, *more])
+    """Yield what pooled rows tell of every class and feature, without functions of it alone."""
+    sizes = [bases[one.name].size + count for one in features]
+    ends = rows.shape[1] + np.cumsum([-sum(sizes), *sizes])
     before, *blocks = np.split(rows, ends[:-1], axis=1)
-    parts = {one.name: block for one, block in zip(features, blocks, strict=True)}
     for number, one in enumerate(residuals_of(before, features, count, weights, at)):
-        V, h = np.split(parts[one.feature.name], [bases[one.feature.name].size], axis=1)
-        u = rest(V, one.u[:, None], one.weights)[:, 0]
-        yield one._replace(u=u, h=h[:, number // len(features)])
-
-
-def _bias(one, **options):
-    return bias_of(one, **options)
+        k, j = divmod(number, len(features))
+        V, h = np.split(blocks[j], [-count], axis=1)
+        yield one._replace(u=rest(V, one.u, one.weights), h=h[:, k])

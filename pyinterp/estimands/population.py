@@ -584,7 +584,7 @@ def maker_of(
     features: str | Sequence[str] | None,
     sampler: SamplerLike,
     *,
-    name: str = "population",
+    key: str = "population",
     measure: Callable[..., Measurement] | None = None,
     residuals: Callable[..., Iterator[Residuals]] | None = None,
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
@@ -622,7 +622,7 @@ def maker_of(
     ) -> Estimand:
         terms = Terms.plain(list(names), classes)
         return Estimand(
-            key=(name, tuple(chosen.items()), tuple(samplers.items())),
+            key=(key, tuple(chosen.items()), tuple(samplers.items())),
             terms=terms,
             measure=partial(
                 measure or measure_rows,
