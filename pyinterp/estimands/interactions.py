@@ -40,7 +40,8 @@ from pyinterp.samplers.encoding import codes_of
 
 KNOTS = np.arange(1, 7) / 7  # quantiles where functions of a number bend
 FEW = 10  # values of a number: each has a knot
-MOST_POINTS = 100  # of the learner's own main effect
+MOST_POINTS, BEYOND = 100, 10  # of the learner's own main effect, and outside of the rows
+SMALLEST = 0.01  # of the sd of f: less is what lines between points leave of it
 
 
 class Basis(NamedTuple):
@@ -148,7 +149,7 @@ def interactions(
 
 WORDS = replace(
     SHARE,
-    title="interactions in the population",
+    title="interactions with other features",
     quantity="interactions",
     meaning=(
         "Share of V(y) that is lost without interactions of the feature with others, in the "
@@ -160,7 +161,10 @@ WORDS = replace(
         'Of several features: `p_adjust="holm"`.',
     ),
     zero_variance="the learner has no interactions of it, or they do not lower squared error",
-    as_columns=(),
+    as_columns=(
+        ("conf_low", "interactions ≥", "Share of V(y) lost without interactions of it, at least."),
+        ("p_value", "P interacts", "Of the effect being the same whatever the others are."),
+    ),
 )
 
 
@@ -184,7 +188,7 @@ def _measure(
     for one in features:
         basis, whatif = bases[one.name], case.whatif.of(one.variables)
         law = case.conditional(samplers[one.name], one.variables)
-        curves = _main_effects(case, one, pick, weights)
+        curves = _main_effects(case, one, samplers[one.name], pick, weights)
         ends = [basis.size, basis.size + (0 if one.levels else f.shape[1])]
         means = np.empty((len(f), ends[1] + f.shape[1]))
 
@@ -212,7 +216,11 @@ def _measure(
 
 
 def _main_effects(
-    case: ModelOnRows, one: Feature, pick: Callable[[FloatArray], FloatArray], weights: FloatArray
+    case: ModelOnRows,
+    one: Feature,
+    sampler: Sampler,
+    pick: Callable[[FloatArray], FloatArray],
+    weights: FloatArray,
 ) -> Callable[[pd.DataFrame], FloatArray]:
     """Return functions of a number, (n, outputs): the partial dependence of f, by lines.
 
@@ -221,9 +229,20 @@ def _main_effects(
     if one.levels:
         return lambda frame: np.empty((len(frame), 0))
     (name,) = one.variables
-    points = np.unique(case.evaluation.variables[name].to_numpy(dtype=np.float64))
+    x = case.evaluation.variables[name].to_numpy(dtype=np.float64)
+    points = np.unique(x)
     if len(points) > MOST_POINTS:
         points = np.unique(np.quantile(points, np.linspace(0, 1, MOST_POINTS)))
+    law = case.conditional(sampler, one.variables)
+    if not law.levels:  # draws are predictions and residuals, and may be outside
+        center = np.asarray(law.prediction)
+        parts = [center + end(x - center) for end in (np.min, np.max)]
+        ends = [np.linspace(points[0], parts[0].min(), BEYOND)]
+        ends.append(np.linspace(points[-1], parts[1].max(), BEYOND))
+        points = np.unique(np.concatenate([points, *ends]))
+    if getattr(sampler, "within_range", False):
+        every = case.all_rows.variables[name]
+        points = points[(points >= every.min()) & (points <= every.max())]
     curves: Any = 0.0
     for rows, predictions in case.whatif.of((name,)).cross(pd.DataFrame({name: points})):
         curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
@@ -246,4 +265,5 @@ def _residuals(
     for number, one in enumerate(residuals_of(before, features, count, weights, at)):
         k, j = divmod(number, len(features))
         V, h = np.split(blocks[j], [-count], axis=1)
-        yield one._replace(u=rest(V, one.u, one.weights), h=h[:, k])
+        small = h[:, k].std() <= SMALLEST * one.f.std()
+        yield one._replace(u=rest(V, one.u, one.weights), h=0 * h[:, k] if small else h[:, k])
