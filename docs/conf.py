@@ -80,7 +80,7 @@ QUESTIONS = {
         "entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (
-        "h_statistic vint positivity plot_positivity redundancy"
+        "interactions h_statistic vint positivity plot_positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
     "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",

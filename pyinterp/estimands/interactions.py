@@ -149,8 +149,8 @@ def interactions(
 
 WORDS = replace(
     SHARE,
+    label="interactions",
     title="interactions with other features",
-    quantity="interactions",
     meaning=(
         "Share of V(y) that is lost without interactions of the feature with others, in the "
         "population: at least the lower limit; what the learner has not found is not in it."

@@ -54,6 +54,7 @@ class Interpretable(FittedModels):
     positivity: Callable[..., EstimandResults]
     population: Callable[..., PopulationResults]
     compare_targets: Callable[..., EstimandResults]
+    interactions: Callable[..., EstimandResults]
     native_importance: Callable[..., EstimandResults]
     importance: Callable[..., ImportanceResults]
     causal: Callable[..., CausalResults]

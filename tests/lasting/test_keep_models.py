@@ -92,7 +92,12 @@ CASES = {
         "y ~ a + b",
         BayesianRidge(),
         pi.CrossValidation(3),
-        [pi.ask("uncertainty", "a"), pi.ask("population"), pi.ask("compare_targets", "a")],
+        [
+            pi.ask("uncertainty", "a"),
+            pi.ask("population"),
+            pi.ask("compare_targets", "a"),
+            pi.ask("interactions", "a"),
+        ],
     ),
     "trees of the population": Case(
         "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), [pi.ask("population", "g")]

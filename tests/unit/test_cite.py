@@ -42,6 +42,7 @@ def keys(*results):
         ("entropy_pfi", {}, "efron1981 molnar2021 wood2024"),
         ("h_statistic", {"order": "pairwise"}, "efron1981 friedman2008 molnar2021"),
         ("loss", {}, "efron1981 molnar2021"),
+        ("interactions", {}, "robinson1988 williamson2023"),
         ("population", {}, "chernozhukov2018 khan2025 robinson1988 williamson2023"),
         (
             "importance",

@@ -116,7 +116,8 @@ def h_statistic(
     Returns
     -------
     EstimandResults
-        One term per feature, pair or triple (and class). There is no test of 0.
+        One term per feature, pair or triple (and class). There is no test of 0: see
+        `interactions`.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def h_statistic(
             title="importance by partial dependence" if importance else TITLE,
             details=(*details, *outputs.details),
             unit=f"{unit}²" if unit and squared else unit,
-            meaning=f"{meaning}, noise included: no test of 0.",  # whose interval excludes 0
+            meaning=f"{meaning}, noise included: no test of 0, see `interactions`.",  # whose interval excludes 0
             notes=tuple(notes),
             zero_variance="0 in all refits",
         ),
