@@ -8,9 +8,10 @@ the square of a mean is without bias by pairs of draws:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import factorial
-from operator import itemgetter
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.features import Features
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.losses import without_rounding
 from pyinterp.estimands.population import outputs_of, responses_of
 from pyinterp.estimands.questions import method
 from pyinterp.samplers import balanced_permutations
 from pyinterp.whatif import PREDICTIONS
 
+Pick: TypeAlias = Callable[[FloatArray], FloatArray]  # returns predictions with outputs last
 MOST_FEATURES = 10  # of which all subsets are taken
 DRAWS = 10  # for a row and a subset, at most
 ORDERINGS = 8  # per refit of more features, each with its reverse
@@ -81,16 +84,36 @@ def sage(problem: Problem) -> Estimand:
         exact="All draws and subsets, no Monte Carlo error.",
         inexact="as some of all draws, or orderings, are used",
     )
-    return Estimand(
+    make = partial(
+        Estimand,
         key=("sage", tuple(features.items())),
         terms=Terms.plain(list(features)),
         measure=partial(measure_shares, features=features),
-        read=itemgetter("shares"),
+        score=loss,
+    )
+    return make(
+        read=_shares,
         form="shares",
         words=words,
         parameter=Parameter(null=0.0, no_effect=0.0),
-        score=loss,
+        diagnostic=make(read=_of_loss, form="of the loss", words=SHARE),
     )
+
+
+SHARE = Words(
+    label="share",
+    title="shares of R²",
+    meaning="Share of the loss of the mean prediction: all add up to R².",
+)
+
+
+def _shares(measurement: Measurement) -> Estimate:
+    return without_rounding(measurement["shares"], measurement["nothing"].value)
+
+
+def _of_loss(measurement: Measurement) -> Estimate:
+    shares = _shares(measurement)
+    return shares.over(Estimate.stack([measurement["nothing"]] * len(shares.value)))
 
 
 def shapley_weights(p: int) -> tuple[FloatArray, FloatArray]:
@@ -120,10 +143,13 @@ def orderings(p: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]
 
 def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     """Return Shapley shares, and the loss of the mean prediction."""
-    y = responses_of(case.evaluation, case)
-    parts = additive_parts(case, features)
+    y, pick = (
+        responses_of(case.evaluation, case),
+        partial(outputs_of, classes=case.whatif.predictor.classes),
+    )
+    parts = additive_parts(case, features, pick)
     if parts is not None:
-        return _of_sum(parts, y)
+        return _of_sum(parts, y, pick(case.whatif.factual))
     p, n, rng = len(features), len(y), case.draw("sage")
     if p <= MOST_FEATURES:
         inside, exact = shapley_weights(p)
@@ -136,76 +162,74 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     for s, present in enumerate(inside):
         absent = [v for names, there in zip(features.values(), present, strict=True) if not there
                   for v in names]  # fmt: skip
-        rows[s], donors[s], draws[s] = _loss(case, absent, y, index)
+        rows[s], donors[s], draws[s] = _loss(case, absent, y, index, pick)
     mean = weights.mean(axis=0)
     between = np.var(mean @ draws, axis=1, ddof=1) * 4 / k * (1 - k / (n - 1))
     if len(weights) > 1:
         between += np.var(weights @ rows.mean(axis=1), axis=0, ddof=1) / len(weights)
-    shares = Estimate(
-        value=-mean @ rows.mean(axis=1),
-        rows=-(mean @ rows).T,
-        donors=-(mean @ donors).T,
-        mc_variance=between,
-    )
-    return {"shares": shares}
+
+    def combined(weights: FloatArray, mc_variance: FloatArray) -> Estimate:
+        return Estimate(
+            value=weights @ rows.mean(axis=1),
+            rows=(weights @ rows).T,
+            donors=(weights @ donors).T,
+            mc_variance=mc_variance,
+        )
+
+    nothing = (inside.sum(axis=1) == 0).astype(np.float64)[None]
+    return {
+        "shares": combined(np.asarray(-mean), between),
+        "nothing": combined(nothing, np.zeros(1)),
+    }
 
 
 def _loss(
-    case: ModelOnRows, absent: list[str], y: FloatArray, index: IntArray
+    case: ModelOnRows, absent: list[str], y: FloatArray, index: IntArray, pick: Pick
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the loss of rows without some variables, of donors as deviations, and of draws."""
     n, k = index.shape
     if not absent:
-        loss = np.square(y - outputs_of(case.whatif.factual, case.whatif.predictor.classes)).sum(
-            axis=1
-        )
-        return loss, np.zeros(n), np.zeros(k)
+        return np.square(y - pick(case.whatif.factual)).sum(axis=1), np.zeros(n), np.zeros(k)
     whatif = case.whatif.of(absent)
-    predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
-    away = y[:, None] - outputs_of(predictions, case.whatif.predictor.classes)
+    away = y[:, None] - pick(whatif.pairs(np.arange(n), whatif.donors.of_row[index]))
     pairs = (away * (away.sum(axis=1, keepdims=True) - away)).sum(axis=2) / (k - 1)
     as_donor = 2 * np.bincount(index.ravel(), pairs.ravel(), n) / k
     return pairs.mean(axis=1), as_donor - as_donor.mean(), pairs.mean(axis=0)
 
 
-def additive_parts(case: ModelOnRows, features: Features) -> FloatArray | None:
+def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
     """Return functions of one feature each at every row, (p, n, outputs), of which f is the sum.
 
-    Up to constants; None if it is not their sum, at the rows and at a shuffle of some features.
+    Up to constants; None if it is not their sum, at the rows and where some features are shuffled.
     """
-    sample, f = (
-        case.evaluation.variables,
-        outputs_of(case.whatif.factual, case.whatif.predictor.classes),
-    )
-    names = [v for variables in features.values() for v in variables]
-    parts = np.empty((len(features), *f.shape))
-    for j, own in enumerate(features.values()):
+    sample, f, every = case.evaluation.variables, pick(case.whatif.factual), [*features.values()]
+    names, parts = [v for names in every for v in names], np.empty((len(every), *f.shape))
+    for j, own in enumerate(every):
         others = [v for v in names if v not in own]
-        if not others:
-            parts[j] = f
-            continue
-        for rows, block in case.whatif.of(others).cross(sample[others].iloc[[0]]):
-            parts[j, rows] = outputs_of(block, case.whatif.predictor.classes)[:, 0]
-    scale, away = ROUNDING * np.ptp(f, axis=0).max(), (len(parts) - 1) * f[0]
-    if np.abs(parts.sum(axis=0) - away - f).max() > scale:
-        return None
+        blocks = case.whatif.of(others).cross(sample[others].iloc[[0]]) if others else ()
+        parts[j] = f
+        for rows, block in blocks:
+            parts[j, rows] = pick(block)[:, 0]
+    scale, level = ROUNDING * np.ptp(f, axis=0).max(), (len(every) - 1) * f[0]
     shuffled = np.arange(len(f))[::-1]
-    for first in (slice(0, None, 2), slice(0, len(parts) // 2)):
-        moved = [v for variables in list(features.values())[first] for v in variables]
-        if moved and len(moved) < len(names):
-            whatif, both = case.whatif.of(moved), parts.copy()
-            both[first] = both[first][:, shuffled]
-            found = whatif.pairs(np.arange(len(f)), whatif.donors.of_row[shuffled][:, None])
-            found = outputs_of(found, case.whatif.predictor.classes)[:, 0]
-            if np.abs(both.sum(axis=0) - away - found).max() > scale:
-                return None
+    for moved in (slice(0), slice(0, None, 2), slice(len(every) // 2)):
+        variables, both = [v for names in every[moved] for v in names], parts.copy()
+        both[moved] = both[moved][:, shuffled]
+        predictions = f
+        if variables:
+            whatif = case.whatif.of(variables)
+            index = whatif.donors.of_row[shuffled][:, None]
+            predictions = pick(whatif.pairs(np.arange(len(f)), index))[:, 0]
+        if not np.abs(both.sum(axis=0) - level - predictions).max() <= scale:
+            return None
     return parts
 
 
-def _of_sum(parts: FloatArray, y: FloatArray) -> Measurement:
+def _of_sum(parts: FloatArray, y: FloatArray, f: FloatArray) -> Measurement:
     r"""Return :math:`cov(g_j, 2 y - f)` with n - 1: the U-statistic of all rows and draws."""
-    n = len(y)
-    centered = parts - parts.mean(axis=1, keepdims=True)
-    away = 2 * (y - y.mean(axis=0)) - centered.sum(axis=0)
-    rows = np.einsum("jnk,nk->nj", centered, away) * n / (n - 1)
-    return {"shares": Estimate.of_rows(rows)}
+    n, r, g = len(y), y - f.mean(axis=0), f - f.mean(axis=0)
+    centered, level = parts - parts.mean(axis=1, keepdims=True), r.mean(axis=0)
+    rows = np.einsum("jnk,nk->nj", centered, 2 * (r - level) - g) * n / (n - 1)
+    pairs = ((2 * (r - level) - g) * g).sum() / (n - 1) / n
+    nothing = (np.square(r) - 2 * level * g).sum(axis=1) + pairs
+    return {"shares": Estimate.of_rows(rows), "nothing": Estimate.of_rows(nothing[:, None])}
