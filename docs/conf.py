@@ -76,7 +76,7 @@ RESULTS = (
 QUESTIONS = {
     "What does the model say at a value?": "pd ale ame predict",
     "Which features matter?": (
-        "pfi mvim cvim amvim loco firm native_importance importance population compare_targets "
+        "pfi mvim cvim amvim loco sage firm native_importance importance population compare_targets "
         "entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (

@@ -47,6 +47,7 @@ class Interpretable(FittedModels):
     cvim: Callable[..., EstimandResults]
     amvim: Callable[..., EstimandResults]
     loco: Callable[..., EstimandResults]
+    sage: Callable[..., EstimandResults]
     likelihood_pfi: Callable[..., EstimandResults]
     entropy_pfi: Callable[..., EstimandResults]
     uncertainty: Callable[..., UncertaintyResults]

@@ -57,6 +57,7 @@ CALLS = {
     "amvim()": '"x"',
     "importance()": 'features="x"',
     "loco()": "",
+    "sage()": "",
     'pd("x")': "points=3",
     'pd(["x", "z"])': "points=3",
     "pd()": "points=3",

@@ -131,6 +131,7 @@ METHODS = {
     "cvim": X,
     "amvim": X,
     "loco": X,
+    "sage": {},
     "population": X,
     "compare_targets": X,
     "interactions": X,

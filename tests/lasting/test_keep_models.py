@@ -64,6 +64,7 @@ HALVES = [
     pi.ask("cvim", "b"),
     pi.ask("amvim", "b"),
     pi.ask("loco", "c"),
+    pi.ask("sage"),
     pi.ask("redundancy", "b"),
     pi.ask("positivity", "b"),
     pi.ask("importance", ["pfi", "firm", "native", "rmse"]),

@@ -101,7 +101,7 @@ def sage(problem: Problem) -> Estimand:
 
 
 SHARE = Words(
-    label="share",
+    label="R² share",
     title="shares of R²",
     meaning="Share of the loss of the mean prediction: all add up to R².",
 )
