@@ -76,8 +76,8 @@ RESULTS = (
 QUESTIONS = {
     "What does the model say at a value?": "pd ale ame predict",
     "Which features matter?": (
-        "pfi mvim cvim amvim loco sage firm native_importance importance population compare_targets "
-        "entropy_pfi likelihood_pfi uncertainty causal"
+        "pfi mvim cvim amvim loco sage firm native_importance importance population "
+        "compare_targets entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (
         "interactions h_statistic vint positivity plot_positivity redundancy"
