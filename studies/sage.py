@@ -1,149 +1,166 @@
-"""How often intervals of `sage()` cover the learner's Shapley shares.
+"""How often intervals of `sage()` cover the learner's Shapley shares, by three rules.
 
-    python studies/sage.py RAW SECONDS [CELL ...]
+    python studies/sage.py RAW SETS [CELL ...]
 
-Every data set adds lines to the file RAW, and what is there is not done again; after so many CPU
-seconds it stops. The cells, such as `lm/100/.6`, take turns. Their summary goes to
-`studies/results/sage.csv`. Truths are means over fits to fresh data, evaluated on fresh rows.
+Half-sampling and the Shapley shares are written anew here, with arrays only, so that hundreds of
+data sets take a minute: the plain t interval, the rule for squares of importances (with r = g = 1,
+as of least squares), and the hull of both. A line of RAW has one data set and feature. The summary
+goes to `studies/results/sage.csv`. Truths are means over fits to fresh data. The rule was chosen on
+seeds of another number.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-import warnings
-from dataclasses import replace
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from lightgbm import LGBMClassifier, LGBMRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from lightgbm import LGBMRegressor
+from scipy import stats
+from sklearn.tree import DecisionTreeRegressor
 
-import pyinterp as pi
-from pyinterp.estimands.importance.sage import sage
+from pyinterp.estimands.importance.sage import DRAWS, shapley_weights
+from pyinterp.inference.half_sample.square import limits
+from pyinterp.samplers import balanced_permutations
 
 SUMMARY = Path(__file__).parent / "results" / "sage.csv"
 NAMES = ["strong", "suppressor", "correlated", "weak", "null"]
 EFFECTS = np.array([1.0, -0.4, 0.0, 0.25, 0.0])
-BOOSTING = {"n_estimators": 60, "learning_rate": 0.08, "num_leaves": 8, "min_child_samples": 8,
-            "verbose": -1, "n_jobs": 1}  # fmt: skip
-LEARNERS: dict[str, tuple[Any, Any]] = {
-    "lm": (LinearRegression(), LogisticRegression(C=1e6)),
-    "ridge": (RidgeCV(np.logspace(-1, 3, 9)), LogisticRegression(C=0.3)),
-    "tree": (DecisionTreeRegressor(min_samples_leaf=7), DecisionTreeClassifier(min_samples_leaf=7)),
-    "boosting": (LGBMRegressor(**BOOSTING), LGBMClassifier(**BOOSTING)),
+REFITS, PAIRS, SEED = 15, 15, 58
+INSIDE, WEIGHTS = shapley_weights(len(NAMES))
+BOOSTING = LGBMRegressor(
+    n_estimators=60, learning_rate=0.08, num_leaves=8, min_child_samples=8, verbose=-1, n_jobs=1
+)
+LEARNERS: dict[str, tuple[Any, int]] = {  # and fits of the truth
+    "lm": (None, 6000),
+    "tree": (DecisionTreeRegressor(min_samples_leaf=7, random_state=0), 800),
+    "boosting": (BOOSTING, 150),
 }
-SIZES, CORRELATIONS, SETS, OFFSET = (100, 300), (0.0, 0.6, 0.9), 300, 58
-FITS = {"lm": 400, "ridge": 400, "tree": 150, "boosting": 80}
-MANY = 4000  # fits of lm, whose shares are exact
+Rows = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Any], np.ndarray]
 
 
-def draw(rng: np.random.Generator, n: int, correlation: float, *, classes: bool) -> pd.DataFrame:
-    """Return data: the first three features are correlated, and y depends on some."""
+def draw(rng: np.random.Generator, n: int, correlation: float, product: float) -> Any:
+    """Return features, three of them correlated, and y, with a product of the first two or not."""
     X = rng.normal(size=(n, 5))
     common = rng.normal(size=(n, 1))
     X[:, :3] = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * X[:, :3]
-    mean, noise = X @ EFFECTS, rng.normal(size=n)
-    y = (rng.random(n) < 1 / (1 + np.exp(-2 * mean))).astype(int) if classes else mean + noise
-    return pd.DataFrame(X, columns=NAMES).assign(y=y)
+    return X, X @ EFFECTS + product * X[:, 0] * X[:, 1] + rng.normal(size=n)
 
 
-def cells() -> dict[str, tuple[str, int, float, bool]]:
-    """Return learner, size, correlation and kind of response of every cell, by name."""
-    return {
-        f"{learner}/{n}/{r:g}{'/classes' * classes}": (learner, n, r, classes)
-        for learner, n, r, classes in product(LEARNERS, SIZES, CORRELATIONS, (False, True))
-    }
+def of_lines(X: Any, y: Any, Z: Any, z: Any, _: Any) -> np.ndarray:
+    """Return contributions of evaluation rows (Z, z) by the closed form for least squares."""
+    b = np.linalg.lstsq(np.column_stack([np.ones(len(y)), X]), y)[0][1:]
+    g = (Z - Z.mean(axis=0)) * b
+    return g * (2 * (z - z.mean()) - g.sum(axis=1))[:, None] * len(z) / (len(z) - 1)
 
 
-def truth(learner: str, n: int, correlation: float, classes: bool) -> np.ndarray:
-    """Return the shares of the learner trained on .632 n rows, of fresh rows."""
-    rng, found = np.random.default_rng([n, round(10 * correlation), classes]), []
-    if learner == "lm" and not classes:
-        cov = np.eye(5)
-        cov[:3, :3] += correlation * (1 - np.eye(3))
-        for _ in range(MANY):
-            train = draw(rng, round(0.632 * n), correlation, classes=False)
-            columns = np.column_stack([np.ones(len(train)), train[NAMES]])
-            b = np.linalg.lstsq(columns, train["y"])[0][1:]
-            found.append(b * (cov @ (2 * EFFECTS - b)))
-        return np.mean(found, axis=0)
-    for _ in range(FITS[learner]):
-        train = draw(rng, round(0.632 * n), correlation, classes=classes)
-        if classes and train["y"].nunique() < 2:
-            continue
-        rows = draw(rng, 400, correlation, classes=classes)
-        model = LEARNERS[learner][classes].fit(train[NAMES], train["y"])
-        fitted = pi.FittedModel(model, rows[NAMES], rows["y"])
-        found.append(fitted.sage().params.to_numpy())
-    return np.mean(found, axis=0)
+def of_subsets(estimator: Any) -> Rows:
+    """Return the function of contributions, as row and as donor, by all subsets of features."""
+
+    def contributions(X: Any, y: Any, Z: Any, z: Any, rng: Any) -> np.ndarray:
+        model, n = estimator.fit(X, y), len(z)
+        index = balanced_permutations(n, min(DRAWS, n - 1), rng)
+        k = index.shape[1]
+        copies = np.where(INSIDE[:, None, None], Z[None, :, None], Z[index][None])
+        away = z[:, None] - model.predict(copies.reshape(-1, 5)).reshape(len(INSIDE), n, k)
+        pairs = away * (away.sum(axis=2, keepdims=True) - away) / (k - 1)
+        rows = pairs.mean(axis=2)
+        donors = np.array([2 * np.bincount(index.ravel(), each.ravel(), n) / k for each in pairs])
+        donors[-1] = 0.0  # all features are there
+        return -(WEIGHTS @ (rows + donors - donors.mean(axis=1, keepdims=True))).T
+
+    return contributions
 
 
-def one_set(learner: str, n: int, correlation: float, classes: bool, k: int) -> pd.DataFrame:
-    """Return estimates and limits of one data set, by the rule for squares and the plain one."""
-    rng = np.random.default_rng([n, k, round(10 * correlation), OFFSET])
-    data = draw(rng, n, correlation, classes=classes)
-    model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][classes])
-    res = model.fit(seed=k, progress=False)
-    asked = sage(res.analysis.problem)
-    squares, plain = (
-        res.estimate(asked),
-        res.estimate(replace(asked, parameter=pi.Parameter(null=0.0))),
-    )
-    limits = [found.conf_int().set_axis([f"{name}_low", f"{name}_high"], axis=1)
-              for name, found in (("square", squares), ("plain", plain))]  # fmt: skip
-    frame = pd.concat([squares.params.rename("estimate"), plain.bse.rename("se"), *limits], axis=1)
-    return frame.rename_axis("term").reset_index()
+def half_sample(X: Any, y: Any, rng: Any, rows: Rows) -> tuple[np.ndarray, ...]:
+    """Return estimates, and standard errors: plain, by the rule for squares, and at 0 by it."""
+    n, half = len(y), len(y) // 2
+    means = []
+    for _ in range(REFITS):
+        train, rest = np.split(rng.permutation(n), [round(0.632 * n)])
+        means.append(rows(X[train], y[train], X[rest], y[rest], rng).mean(axis=0))
+    sums, times, every = np.zeros((n, 5)), np.zeros(n), []
+    for _ in range(PAIRS):
+        order = rng.permutation(n)
+        a, b = order[:half], order[half : 2 * half]
+        pair = []
+        for train, rest in ((a, b), (b, a)):
+            found = rows(X[train], y[train], X[rest], y[rest], rng)
+            pair.append((train, found.mean(axis=0)))
+            sums[rest] += found - found.mean(axis=0)
+            times[rest] += 1
+        every.append(pair)
+    of_rows = sums / np.maximum(times, 1)[:, None]
+    D, M = [], []
+    for (a, first), (b, second) in every:
+        D.append(first - second + 2 * (of_rows[a].mean(axis=0) - of_rows[b].mean(axis=0)))
+        M.append((first + second) / 2)
+    A, S = np.square(D).mean(axis=0) / 4, np.var(M, axis=0, ddof=1)
+    between = np.var(means, axis=0, ddof=1) / REFITS
+    V = np.maximum(A - S / 2, S)
+    at_zero = np.minimum(0.632 / 0.5 * S, V)
+    errors = [np.sqrt(each + between) for each in (A, V, at_zero)]
+    return np.mean(means, axis=0), *errors
 
 
-def run(raw: Path, seconds: float, chosen: list[str]) -> None:
-    """Add truths and data sets to a file, cell by cell in turn, until the time is over."""
-    before = pd.read_csv(raw) if raw.exists() else pd.DataFrame({"cell": [], "set": []})
-    done, start = set(zip(before["cell"], before["set"], strict=True)), time.process_time()
-    for k, (cell, of) in product(range(-1, SETS), cells().items()):
-        if (cell, k) in done or (chosen and cell not in chosen):
-            continue
-        if time.process_time() - start > seconds:
-            return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if k < 0:
-                frame = pd.DataFrame({"term": NAMES, "estimate": truth(*of)})
-            else:
-                frame = one_set(*of, k)
-        frame = frame.assign(cell=cell, set=k)
-        columns = ["cell", "set", "term", "estimate", "se", "square_low", "square_high",
-                   "plain_low", "plain_high"]  # fmt: skip
-        frame.reindex(columns=columns).to_csv(raw, mode="a", header=not raw.exists(), index=False)
+def cells() -> dict[str, tuple[str, int, float, float]]:
+    """Return learner, rows, correlation and product of every cell, by name."""
+    every = [("lm", n, r, 0.0) for n, r in product((100, 300), (0.0, 0.6, 0.9))]
+    every += [("tree", 100, 0.6, 0.5), ("boosting", 100, 0.6, 0.5)]
+    return {f"{learner}/{n}/{r:g}": (learner, n, r, p) for learner, n, r, p in every}
 
 
-def summarize(raw: Path) -> pd.DataFrame:
+def run(cell: str, sets: int) -> pd.DataFrame:
+    """Return limits of every data set and feature of a cell."""
+    learner, n, correlation, effect = cells()[cell]
+    estimator, fits = LEARNERS[learner]
+    rows = of_lines if estimator is None else of_subsets(estimator)
+    rng, found = np.random.default_rng([n, round(10 * correlation), 1]), []
+    for _ in range(fits):
+        train = draw(rng, round(0.632 * n), correlation, effect)
+        found.append(rows(*train, *draw(rng, 400, correlation, effect), rng).mean(axis=0))
+    truth, q, frames = np.mean(found, axis=0), stats.t.isf(0.025, PAIRS), []
+    for k in range(sets):
+        rng = np.random.default_rng([n, round(10 * correlation), k, SEED])
+        c, plain, error, at_zero = half_sample(*draw(rng, n, correlation, effect), rng, rows)
+        square = limits(c, error, at_zero, q)
+        values = {"cell": cell, "set": k, "term": NAMES, "truth": truth, "estimate": c}
+        values |= {"plain_low": c - q * plain, "plain_high": c + q * plain, "se": plain}
+        frames.append(
+            pd.DataFrame({**values, "square_low": square[:, 0], "square_high": square[:, 1]})
+        )
+    return pd.concat(frames)
+
+
+def summarize(data: pd.DataFrame) -> pd.DataFrame:
     """Return, for every cell and term, how often the rules cover, and reject 0."""
-    data = pd.read_csv(raw, keep_default_na=False, na_values=[""])
-    data["truth"] = data.groupby(["cell", "term"])["estimate"].transform("first")
-    data = data[data["set"] >= 0]
+    data, columns = data.copy(), {}
     for end, function in (("low", np.minimum), ("high", np.maximum)):
         data[f"hull_{end}"] = function(data[f"square_{end}"], data[f"plain_{end}"])
-    columns = {}
-    for rule in ("square", "plain", "hull"):
+    for rule in ("plain", "square", "hull"):
         low, high = data[f"{rule}_low"], data[f"{rule}_high"]
         data[f"{rule}_covers"] = ((low <= data["truth"]) & (data["truth"] <= high)).astype(float)
         data[f"{rule}_rejects"] = ((low > 0) | (high < 0)).astype(float)
         columns |= {name: (name, "mean") for name in (f"{rule}_covers", f"{rule}_rejects")}
     table = data.groupby(["cell", "term"], sort=False).agg(
-        sets=("set", "size"), truth=("truth", "first"), mean=("estimate", "mean"),
-        sd=("estimate", "std"), mean_se=("se", "mean"), **columns
-    )  # fmt: skip
+        sets=("set", "size"),
+        truth=("truth", "first"),
+        mean=("estimate", "mean"),
+        sd=("estimate", "std"),
+        mean_se=("se", "mean"),
+        **columns,
+    )
     return table.round(4).reset_index()
 
 
 if __name__ == "__main__":
-    path, most = Path(sys.argv[1]), float(sys.argv[2])
-    run(path, most, sys.argv[3:])
-    result = summarize(path)
+    raw, most, chosen = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] or [*cells()]
+    for name in chosen:
+        run(name, most).to_csv(raw, mode="a", header=not raw.exists(), index=False)
+    result = summarize(pd.read_csv(raw, keep_default_na=False))
     result.to_csv(SUMMARY, index=False)
     print(result.to_string())

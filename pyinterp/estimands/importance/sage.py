@@ -95,7 +95,7 @@ def sage(problem: Problem) -> Estimand:
         read=_shares,
         form="shares",
         words=words,
-        parameter=Parameter(null=0.0, no_effect=0.0),
+        parameter=Parameter(null=0.0),  # no square: of a correlated null it is nearly normal
         diagnostic=make(read=_of_loss, form="of the loss", words=SHARE),
     )
 
