@@ -666,7 +666,7 @@ def _check_mean(predictor: Predictor) -> None:
         aim = f"{predictor.name} without probabilities"
     if aim:
         raise OptionError(
-            f"Coefficients of the population are of means, but the learner predicts none ({aim}): "
+            f"Coefficients and interactions of the population are of means, but the learner has none ({aim}): "
             "use one that learns means or probabilities by squared error, log loss or the like."
         )
 

@@ -301,13 +301,15 @@ def test_conditional_importance(name, response):
 def test_shapley_shares_and_interactions_of_nature(name, response):
     """SAGE for refits and for one model; interactions of rows that are pooled over folds."""
     cell, model = served(name, response), learner(name, response)
-    for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
-        assert_readable(level.sage(), 3)
     folds = model.fit(pi.CrossValidation(2), seed=1)
     if not {"squared", "brier"} & cell.losses:
-        with pytest.raises(OptionError, match="without probabilities"):
+        with pytest.raises(LossError, match="probabilities"):
+            folds.sage()
+        with pytest.raises(OptionError, match="are of means"):
             folds.interactions("x")
         return
+    for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
+        assert_readable(level.sage(), 3)
     found = folds.interactions(can_be_left_out(cell))
     curves = 3 if response == "three" else 1
     assert found.pvalues.between(0, 1).all()
