@@ -666,8 +666,9 @@ def _check_mean(predictor: Predictor) -> None:
         aim = f"{predictor.name} without probabilities"
     if aim:
         raise OptionError(
-            f"Coefficients and interactions of the population are of means, but the learner has none ({aim}): "
-            "use one that learns means or probabilities by squared error, log loss or the like."
+            "Coefficients and interactions of the population are of means, but the learner has "
+            f"none ({aim}): use one that learns means or probabilities by squared error, log loss "
+            "or the like."
         )
 
 
