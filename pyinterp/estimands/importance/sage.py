@@ -63,7 +63,7 @@ def sage(problem: Problem) -> Estimand:
     --------
     >>> found = res.sage()
     >>> found.params.round().to_dict()
-    {'sex': 5.0, 'bmi': 1626.0, 'bp': 618.0}
+    {'sex': -8.0, 'bmi': 1636.0, 'bp': 652.0}
     """
     features, loss = dict(problem.features), problem.squared_loss
     unit = loss.unit.format(y=problem.response.name)
