@@ -37,6 +37,7 @@ from pyinterp.estimands.population import (
 from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.samplers import Draws, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of
+from pyinterp.whatif import PREDICTIONS
 
 KNOTS = np.arange(1, 7) / 7  # quantiles where functions of a number bend
 FEW = 10  # values of a number: each has a knot
@@ -244,7 +245,11 @@ def _main_effects(
         every = case.all_rows.variables[name]
         points = points[(points >= every.min()) & (points <= every.max())]
     curves: Any = 0.0
-    for rows, predictions in case.whatif.of((name,)).cross(pd.DataFrame({name: points})):
+    whatif, most = case.whatif, PREDICTIONS // len(points)
+    if len(x) > most:
+        some = np.linspace(0, len(x) - 1, most).astype(np.intp)
+        whatif, weights = whatif.take(some), weights[some]
+    for rows, predictions in whatif.of((name,)).cross(pd.DataFrame({name: points})):
         curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
     return lambda frame: np.column_stack([np.interp(frame[name], points, c) for c in curves])
 
