@@ -76,11 +76,11 @@ RESULTS = (
 QUESTIONS = {
     "What does the model say at a value?": "pd ale ame predict",
     "Which features matter?": (
-        "pfi mvim cvim amvim loco firm native_importance importance population compare_targets "
-        "entropy_pfi likelihood_pfi uncertainty causal"
+        "pfi mvim cvim amvim loco sage firm native_importance importance population "
+        "compare_targets entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (
-        "h_statistic vint positivity plot_positivity redundancy"
+        "interactions h_statistic vint positivity plot_positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
     "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",

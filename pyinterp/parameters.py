@@ -80,7 +80,7 @@ top : int, optional
 cov_type : str, optional
     Variance estimator. The default depends on the resampling plan: "half-sample" after
     `HalfSampling`, "bootstrap" after `NestedBootstrap`, "naive" after fresh draws, and
-    "corrected" after other plans with several refits. `population` and `compare_targets` have
+    "corrected" after other plans with several refits. Estimands of nature, as `population`, have
     "influence" alone. One fitted model has "ustat"; its effects have "delta" if the model states
     the covariance of its coefficients.
     "bootstrap" gives percentile intervals. "rows" is for one fitted model too, and takes the

@@ -410,7 +410,7 @@ def reading_of(
     by plug-in, of the mean over refits; relevance, which is lost without the feature; and the
     excess of use, 0 if h is right.
     """
-    every, make = _maker(problem, features, sampler)
+    every, make = maker_of(problem, features, sampler)
     if read == "targets":
         names = [f"{one.name}, {what}" for one in every for what in TARGET]
         return make(targets_of, TARGETS, names)
@@ -570,15 +570,24 @@ def _response(problem: Problem) -> str:
     return f"the probability of {classes[1] if len(classes) == 2 else 'a class'}"
 
 
-def _maker(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
+def maker_of(
+    problem: Problem,
+    features: str | Sequence[str] | None,
+    sampler: SamplerLike,
+    *,
+    key: str = "population",
+    measure: Callable[..., Measurement] | None = None,
+    residuals: Callable[..., Iterator[Residuals]] | None = None,
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
-    """Return features, and a function that makes estimands of them, all of one measurement."""
+    """Return features, and a function that makes estimands of them, all of one measurement.
+
+    That is `measure_rows`, which `residuals_of` reads, unless others are given.
+    """
     if (aim := problem.predictor.aim).no_mean:
         raise OptionError(
-            "Coefficients of the population are of means, but the learner predicts none "
-            f"({aim.words}): use one that learns means or probabilities by squared error, log loss "
-            'or the like. If it does, say so by `prediction="mean"`.'
+            "Coefficients and interactions of the population are of means, but the learner "
+            f"predicts none ({aim.words}): use one that learns means or probabilities by squared "
+            'error, log loss or the like. If it does, say so by `prediction="mean"`.'
         )
     chosen, data = problem.choose(features), problem.sample.variables
     samplers = dict(samplers_of(problem, chosen, sampler))
@@ -609,14 +618,19 @@ def _maker(
     ) -> Estimand:
         terms = Terms.plain(list(names), classes)
         return Estimand(
-            key=("population", tuple(chosen.items()), tuple(samplers.items())),
+            key=(key, tuple(chosen.items()), tuple(samplers.items())),
             terms=terms,
             measure=partial(
-                _measure, features=every, samplers=samplers, loss=loss, default=not problem.offset
+                measure or measure_rows,
+                features=every,
+                samplers=samplers,
+                loss=loss,
+                default=not problem.offset,
             ),
             pool=partial(
                 _pool,
                 each=each,
+                residuals=residuals or residuals_of,
                 features=every,
                 count=len(classes),
                 weights=problem.sample.weights,
@@ -632,7 +646,7 @@ def _maker(
     return every, make
 
 
-def _measure(
+def measure_rows(
     case: ModelOnRows,
     *,
     features: tuple[Feature, ...],
@@ -640,13 +654,13 @@ def _measure(
     loss: Loss,
     default: bool,
 ) -> Measurement:
-    """Return, of every row, what `_residuals` reads: each a mean over refits later.
+    """Return, of every row, what `residuals_of` reads: each a mean over refits later.
 
     E(y | others) is by the learner, its best constant by a loss if no column is left; and by the
     default learner, which takes no offset.
     """
     predictor = case.whatif.predictor
-    pick = partial(_outputs, classes=predictor.classes)
+    pick = partial(outputs_of, classes=predictor.classes)
     columns = [case.evaluation.rows[:, None], responses_of(case.evaluation, case)]
     columns.append(pick(case.whatif.factual))
     for one in features:
@@ -684,7 +698,7 @@ def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
     y, classes = np.asarray(sample.y), case.whatif.predictor.classes
     if classes is not None:
         y = (y[:, None] == np.arange(len(classes))).astype(np.float64)
-    return _outputs(y, classes)
+    return outputs_of(y, classes)
 
 
 def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
@@ -693,14 +707,14 @@ def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
     return np.asarray(NUMBERS[False].learn(rows).prediction)
 
 
-def _outputs(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
+def outputs_of(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
     """Return values with an axis of outputs: the number, the second of two classes, or all."""
     if classes is None:
         return values[..., None]
     return values[..., 1:] if len(classes) == 2 else values
 
 
-def _residuals(
+def residuals_of(
     rows: FloatArray, features: tuple[Feature, ...], count: int, weights: FloatArray, at: IntArray
 ) -> Iterator[Residuals]:
     """Yield what pooled rows tell of every class and feature."""
@@ -740,6 +754,7 @@ def _pool(
     rows: Estimate,
     *,
     each: Callable[[Residuals], Estimate],
+    residuals: Callable[..., Iterator[Residuals]],
     features: tuple[Feature, ...],
     count: int,
     weights: FloatArray | None,
@@ -747,7 +762,7 @@ def _pool(
 ) -> Estimate:
     """Return one estimate per feature of residuals pooled over refits, by `each`."""
     weights = np.ones(len(at)) if weights is None else weights
-    every = _residuals(rows.rows, features, count, weights, at)
+    every = residuals(rows.rows, features, count, weights, at)
     return Estimate.stack([each(one) for one in every])
 
 

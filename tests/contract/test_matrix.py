@@ -297,6 +297,28 @@ def test_conditional_importance(name, response):
             assert_readable(level.causal("g", **few).effects, 3)
 
 
+@pytest.mark.parametrize(("name", "response"), SAMPLED_CELLS, ids=str)
+def test_shapley_shares_and_interactions_of_nature(name, response):
+    """SAGE for refits and for one model; interactions of rows that are pooled over folds."""
+    cell, model = served(name, response), learner(name, response)
+    folds = model.fit(pi.CrossValidation(2), seed=1)
+    if not {"squared", "brier"} & cell.losses:
+        with pytest.raises(LossError, match="probabilities"):
+            folds.sage()
+        with pytest.raises(OptionError, match="are of means"):
+            folds.interactions("x")
+        return
+    for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
+        assert_readable(level.sage(), 3)
+    found = folds.interactions(can_be_left_out(cell))
+    curves = 3 if response == "three" else 1
+    assert found.pvalues.between(0, 1).all()
+    assert found.pvalues.shape == (curves * len(can_be_left_out(cell)),)
+    assert (found.conf_int()[0] >= 0).all()
+    assert "P" in str(found.summary())
+    assert len(found.plot().data) == len(found.params)
+
+
 # How many numbers a model reports of itself, per class; 0 if it has none.
 REPORTED = {
     "linear": 4,

@@ -287,7 +287,7 @@ def takers(model):
         method: partial(getattr(res, method), "x")
         for method in (
             "pd", "ale", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
-            "population", "compare_targets",
+            "population", "compare_targets", "interactions",
             "firm", "native_importance", "uncertainty", "causal", "positivity",
         )
         if hasattr(res, method)

@@ -129,8 +129,10 @@ METHODS = {
     "cvim": X,
     "amvim": X,
     "loco": X,
+    "sage": {},
     "population": X,
     "compare_targets": X,
+    "interactions": X,
     "native_importance": {},
     "estimate": {"estimand": "OWN"},
     "importance": {"measures": "['pfi', 'cvim']"},
@@ -146,7 +148,7 @@ METHODS = {
     "summary": {},
 }
 # They train the learner again; they need class probabilities or another distribution.
-TRAINING = {"loco", "population", "compare_targets"}
+TRAINING = {"loco", "population", "compare_targets", "interactions"}
 DISTRIBUTIONAL = {"likelihood_pfi", "entropy_pfi", "uncertainty"}
 OF_ONE_MODEL = " ".join(m for m in METHODS if m not in DISTRIBUTIONAL | TRAINING)
 # What is asked, and of what: learners by several plans, fitted models, classifiers, tables.

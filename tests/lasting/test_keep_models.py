@@ -64,6 +64,7 @@ HALVES = [
     pi.ask("cvim", "b"),
     pi.ask("amvim", "b"),
     pi.ask("loco", "c"),
+    pi.ask("sage"),
     pi.ask("redundancy", "b"),
     pi.ask("positivity", "b"),
     pi.ask("importance", ["pfi", "firm", "native", "rmse"]),
@@ -92,7 +93,12 @@ CASES = {
         "y ~ a + b",
         BayesianRidge(),
         pi.CrossValidation(3),
-        [pi.ask("uncertainty", "a"), pi.ask("population"), pi.ask("compare_targets", "a")],
+        [
+            pi.ask("uncertainty", "a"),
+            pi.ask("population"),
+            pi.ask("compare_targets", "a"),
+            pi.ask("interactions", "a"),
+        ],
     ),
     "trees of the population": Case(
         "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), [pi.ask("population", "g")]

@@ -212,6 +212,7 @@ LAWS = {
     "AMVIM": Law("y²", ask("amvim", X_AND_G, method="linear"), "draws"),
     "AMVIM, additive": Law("y²", ask("amvim", X_AND_G, method="additive")),
     "LOCO": Law("y²", ask("loco"), fits="refits"),
+    "SAGE": Law("y²", ask("sage"), "draws"),
     "importances": Law("y² | y", ask("importance", ["mvim", "firm"], X_AND_G)),
     "positivity": Law("1", ask("positivity", X_AND_G), "draws"),
     "redundancy": Law("1 | 1", ask("redundancy", ["x"]), "draws"),
@@ -310,7 +311,8 @@ LEFT_OUT = {
     "relation = difference, loss": "the defaults",
     "type = impurity": "of trees, which are not equivariant",
     "type = olden, garson": "of networks, which are not equivariant",
-    "measures = cvim, amvim, pfi, loco, likelihood_pfi, entropy_pfi, native": "rows of their own",
+    "measures = cvim, amvim, pfi, loco, sage": "rows of their own",
+    "measures = likelihood_pfi, entropy_pfi, native": "rows of their own",
 }
 
 
@@ -699,6 +701,7 @@ NO_ESTIMANDS = {
     "predict": "the model itself",
     "save": "writes a file",
     "population, compare_targets": "of nature: `tests/unit/test_population.py` has their units",
+    "interactions": "of nature: `tests/unit/test_interactions.py` has its units",
 }
 
 

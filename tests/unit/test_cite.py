@@ -38,10 +38,12 @@ def keys(*results):
         ("pd", {"features": "x"}, "efron1981 friedman2001 molnar2021"),
         ("ale", {"features": "x"}, "apley2020 efron1981 molnar2021"),
         ("firm", {}, "efron1981 greenwell2018 molnar2021"),
+        ("sage", {}, "covert2020 efron1981 molnar2021"),
         ("cvim", {}, "efron1981 khan2025 molnar2021"),
         ("entropy_pfi", {}, "efron1981 molnar2021 wood2024"),
         ("h_statistic", {"order": "pairwise"}, "efron1981 friedman2008 molnar2021"),
         ("loss", {}, "efron1981 molnar2021"),
+        ("interactions", {}, "robinson1988 williamson2023"),
         ("population", {}, "chernozhukov2018 khan2025 robinson1988 williamson2023"),
         (
             "importance",

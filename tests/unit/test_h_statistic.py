@@ -212,7 +212,7 @@ def test_there_is_no_test_of_0(data):
     assert found.pvalues.isna().all()
     assert "No test of 0" in full(found)
     # In short notes too: the interval of noise does not hold 0.
-    assert "noise included: no test of 0." in " ".join(found.summary().notes)
+    assert "noise included: no test of 0, see `interactions`." in " ".join(found.summary().notes)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pyinterp.estimands.importance.measures import measures
 ALONE = {
     "pfi": lambda r: r.pfi(),
     "mvim": lambda r: r.mvim(),
+    "sage": lambda r: r.sage(),
     "cvim": lambda r: r.cvim(sampler="residual"),
     "conditional_pfi": lambda r: r.pfi(sampler="residual"),
     "amvim": lambda r: r.amvim(sampler="residual"),

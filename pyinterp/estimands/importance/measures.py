@@ -39,8 +39,8 @@ def importance(
     Parameters
     ----------
     measures : str or sequence of str, optional
-        "pfi", "mvim", "cvim", "amvim", "loco", "firm", "likelihood_pfi", "entropy_pfi", which
-        are names of methods; "conditional_pfi", the PFI given the other features under the
+        "pfi", "mvim", "cvim", "amvim", "loco", "sage", "firm", "likelihood_pfi", "entropy_pfi",
+        which are names of methods; "conditional_pfi", the PFI given the other features under the
         learner's loss; "native", what the fitted model reports (`native_importance`);
         "population", the share of V(y) that is lost without the feature in nature, with the P
         that it is relevant (`population`); or the

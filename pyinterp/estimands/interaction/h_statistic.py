@@ -116,7 +116,8 @@ def h_statistic(
     Returns
     -------
     EstimandResults
-        One term per feature, pair or triple (and class). There is no test of 0.
+        One term per feature, pair or triple (and class). There is no test of 0: see
+        `interactions`.
 
     Raises
     ------
@@ -190,7 +191,8 @@ def h_statistic(
             title="importance by partial dependence" if importance else TITLE,
             details=(*details, *outputs.details),
             unit=f"{unit}²" if unit and squared else unit,
-            meaning=f"{meaning}, noise included: no test of 0.",  # whose interval excludes 0
+            # Their intervals exclude 0.
+            meaning=f"{meaning}, noise included: no test of 0, see `interactions`.",
             notes=tuple(notes),
             zero_variance="0 in all refits",
         ),

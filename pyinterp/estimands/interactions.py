@@ -1,0 +1,274 @@
+r"""Whether features interact with others in the population: least squares of residuals, once more.
+
+With :math:`u = y - E(y \mid Z)` and :math:`h = f - E(f \mid Z)` as for `population`, both lose
+what any additive function :math:`g(x) + m(Z)` has: the columns :math:`B(x) - E(B \mid Z)` of a
+basis B of functions of x are taken out of them (Frisch and Waugh). What is left of f is its
+interactions, and :math:`N = E[u h]` is 0 if nature has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.errors import OptionError
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.losses import mean_over_draws
+from pyinterp.estimands.population import (
+    BIAS,
+    LEAST,
+    SHARE,
+    Feature,
+    Residuals,
+    bias_of,
+    least_loss,
+    maker_of,
+    measure_rows,
+    outputs_of,
+    residuals_of,
+)
+from pyinterp.estimands.questions import ONE_GROUP, method
+from pyinterp.samplers import Draws, Sampler, SamplerLike
+from pyinterp.samplers.encoding import codes_of
+from pyinterp.whatif import PREDICTIONS
+
+KNOTS = np.arange(1, 7) / 7  # quantiles where functions of a number bend
+FEW = 10  # values of a number: each has a knot
+MOST_POINTS, BEYOND = 100, 10  # of the learner's own main effect, and outside of the rows
+SMALLEST = 0.01  # of the sd of f: less is what lines between points leave of it
+
+
+class Basis(NamedTuple):
+    """Functions of one feature: itself and hinges at knots, or an indicator of every level."""
+
+    feature: Feature
+    knots: FloatArray
+
+    @classmethod
+    def of(cls, feature: Feature, sample: pd.DataFrame) -> Basis:
+        """Return the basis by the values of all rows."""
+        if feature.levels:
+            return cls(feature, np.empty(0))
+        x = sample[feature.variables[0]].dropna().to_numpy(dtype=np.float64)
+        values = np.unique(x)
+        return cls(
+            feature, values[1:-1] if len(values) <= FEW else np.unique(np.quantile(x, KNOTS))
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return len(self.feature.levels) or 1 + len(self.knots)
+
+    def __call__(self, frame: pd.DataFrame) -> FloatArray:
+        """Return values of the functions, shape (n, size)."""
+        column = frame[self.feature.variables[0]]
+        if self.feature.levels:
+            return np.eye(self.size)[codes_of(column, self.feature.levels)]
+        x = column.to_numpy(dtype=np.float64)[:, None]
+        return np.column_stack([x, np.maximum(x - self.knots, 0.0)])
+
+
+def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return a column, shape (n,), less its fit by those of A, shape (n, p), by weights."""
+    root = np.sqrt(weights)
+    return np.asarray(column - A @ np.linalg.lstsq(root[:, None] * A, root * column)[0])
+
+
+@method("interactions", refused={"by": ONE_GROUP})
+def interactions(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Test whether a feature interacts with others in the population, by any learner.
+
+    .. math:: N_+^2 / (D\, V(Y)), \quad N = E[u h], \quad D = E[h^2]
+
+    The share of V(y) that no function :math:`g(x) + m(Z)` has, and the learner has found, with Z
+    the other features: :math:`u = Y - E(Y \mid Z)` and :math:`h = f - E(f \mid Z)`, both less
+    their regression on :math:`B(x) - E(B(x) \mid Z)` of functions B of x. Refits that have not
+    seen a row predict it, so that interactions that a learner has made of noise are not in N.
+    Means given the others are as for `population`, and so are the plans that serve.
+
+    Parameters
+    ----------
+    {features}
+    {sampler}
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        One term per feature (and class): the share with its lower limit, and P, one-sided, that
+        the effect of the feature is the same whatever the others are.
+
+    Raises
+    ------
+    InferenceError
+        If the plan leaves rows out.
+    OptionError
+        If the learner aims at no mean, or a feature is a group.
+
+    Examples
+    --------
+    >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+    >>> folds.interactions("bmi").pvalues.round(2).to_dict()
+    {'bmi': 1.0}
+    """
+    for name, variables in problem.choose(features).items():
+        if len(variables) > 1:
+            raise OptionError(
+                f"Interactions are of one variable with others, but `{name}` is a group; name "
+                "other features, or make the learner without `groups`."
+            )
+    bases = dict[str, Basis]()
+    every, make = maker_of(
+        problem,
+        features,
+        sampler,
+        key="interactions",
+        measure=partial(_measure, bases=bases),
+        residuals=partial(_residuals, bases=bases),
+    )
+    for one in every:
+        bases[one.name] = Basis.of(one, problem.sample.variables)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
+    return make(
+        least_loss, WORDS, parameter=LEAST, diagnostic=make(bias, BIAS, parameter=Parameter())
+    )
+
+
+WORDS = replace(
+    SHARE,
+    label="interactions",
+    title="interactions with other features",
+    meaning=(
+        "Share of V(y) that is lost without interactions of the feature with others, in the "
+        "population: at least the lower limit; what the learner has not found is not in it."
+    ),
+    notes=(
+        *SHARE.notes,
+        "P: the effect of the feature on the mean response is the same whatever the others are. "
+        'Of several features: `p_adjust="holm"`.',
+    ),
+    zero_variance="the learner has no interactions of it, or they do not lower squared error",
+    as_columns=(
+        ("conf_low", "interactions ≥", "Share of V(y) lost without interactions of it, at least."),
+        ("p_value", "P interacts", "Of the effect being the same whatever the others are."),
+    ),
+)
+
+
+def _measure(
+    case: ModelOnRows,
+    *,
+    features: tuple[Feature, ...],
+    samplers: Mapping[str, Sampler],
+    bases: Mapping[str, Basis],
+    **options: Any,
+) -> Measurement:
+    """Return what `measure_rows` does, and of every feature V and h.
+
+    The main effect of f is a column where h is made: if f has no interactions h is 0. h is made
+    of these rows alone, as other refits have other main effects.
+    """
+    measured = measure_rows(case, features=features, samplers=samplers, **options)["rows"].rows
+    weights = np.ones(len(measured)) if case.weights is None else case.weights
+    pick = partial(outputs_of, classes=case.whatif.predictor.classes)
+    f, columns = pick(case.whatif.factual), [measured]
+    for one in features:
+        basis, whatif = bases[one.name], case.whatif.of(one.variables)
+        law = case.conditional(samplers[one.name], one.variables)
+        curves = _main_effects(case, one, samplers[one.name], pick, weights)
+        ends = [basis.size, basis.size + (0 if one.levels else f.shape[1])]
+        means = np.empty((len(f), ends[1] + f.shape[1]))
+
+        def keep(
+            block: Draws,
+            predictions: FloatArray,
+            functions: Any = (basis, curves),
+            kept: FloatArray = means,
+        ) -> tuple[FloatArray, FloatArray]:
+            values = np.column_stack([function(block.frame) for function in functions])
+            outputs = pick(predictions)
+            both = np.concatenate([values[block.positions], outputs], axis=2)
+            kept[block.rows] = np.column_stack(
+                [block.mean(each) for each in np.moveaxis(both, -1, 0)]
+            )
+            return outputs[..., 0], kept[block.rows, -1]
+
+        mean_over_draws(whatif, law, "auto", case.draw(f"{one.name} of the population"), keep)
+        x = case.evaluation.variables[[*one.variables]]
+        V, d, h = np.split(np.column_stack([basis(x), curves(x), f]) - means, ends, axis=1)
+        columns.append(V)
+        for k, column in enumerate(h.T):
+            columns.append(rest(np.column_stack([V, d[:, k : k + 1]]), column, weights)[:, None])
+    return {"rows": Estimate.of_rows(np.column_stack(columns))}
+
+
+def _main_effects(
+    case: ModelOnRows,
+    one: Feature,
+    sampler: Sampler,
+    pick: Callable[[FloatArray], FloatArray],
+    weights: FloatArray,
+) -> Callable[[pd.DataFrame], FloatArray]:
+    """Return functions of a number, (n, outputs): the partial dependence of f, by lines.
+
+    Those of a category have no columns, as its indicators are a basis of all functions.
+    """
+    if one.levels:
+        return lambda frame: np.empty((len(frame), 0))
+    (name,) = one.variables
+    x = case.evaluation.variables[name].to_numpy(dtype=np.float64)
+    points = np.unique(x)
+    if len(points) > MOST_POINTS:
+        points = np.unique(np.quantile(points, np.linspace(0, 1, MOST_POINTS)))
+    law = case.conditional(sampler, one.variables)
+    if not law.levels:  # draws are predictions and residuals, and may be outside
+        center = np.asarray(law.prediction)
+        parts = [center + end(x - center) for end in (np.min, np.max)]
+        ends = [np.linspace(points[0], parts[0].min(), BEYOND)]
+        ends.append(np.linspace(points[-1], parts[1].max(), BEYOND))
+        points = np.unique(np.concatenate([points, *ends]))
+    if getattr(sampler, "within_range", False):
+        every = case.all_rows.variables[name]
+        points = points[(points >= every.min()) & (points <= every.max())]
+    curves: Any = 0.0
+    whatif, most = case.whatif, PREDICTIONS // len(points)
+    if len(x) > most:
+        some = np.linspace(0, len(x) - 1, most).astype(np.intp)
+        whatif, weights = whatif.take(some), weights[some]
+    for rows, predictions in whatif.of((name,)).cross(pd.DataFrame({name: points})):
+        curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
+    return lambda frame: np.column_stack([np.interp(frame[name], points, c) for c in curves])
+
+
+def _residuals(
+    rows: FloatArray,
+    features: tuple[Feature, ...],
+    count: int,
+    weights: FloatArray,
+    at: IntArray,
+    *,
+    bases: Mapping[str, Basis],
+) -> Iterator[Residuals]:
+    """Yield what pooled rows tell of every class and feature, without functions of it alone."""
+    sizes = [bases[one.name].size + count for one in features]
+    ends = rows.shape[1] + np.cumsum([-sum(sizes), *sizes])
+    before, *blocks = np.split(rows, ends[:-1], axis=1)
+    for number, one in enumerate(residuals_of(before, features, count, weights, at)):
+        k, j = divmod(number, len(features))
+        V, h = np.split(blocks[j], [-count], axis=1)
+        small = h[:, k].std() <= SMALLEST * one.f.std()
+        yield one._replace(u=rest(V, one.u, one.weights), h=0 * h[:, k] if small else h[:, k])
