@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from pyinterp._typing import FloatArray
 from pyinterp.samplers.learners import MANY, PENALTIES, LogisticThenTrees
 
-TENTHS, TWENTIETHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 20, 100))
+TENTHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 100))
+WIDTH = 0.4  # of bumps, and from one to the next, in standard deviations of normal scores
+CENTERS = WIDTH * np.arange(-7, 8)
 MOST_TERMS = 15
 LEVEL = 0.05  # of the t of the next term, divided by the number of terms
 SAME = 1e-3  # share of a term's squares that is left where it is one of those selected
@@ -21,34 +23,31 @@ SAME = 1e-3  # share of a term's squares that is left where it is one of those s
 class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Columns are standardized, missing values are means; numbers have more than 2 values."""
 
-    def _learn(self, X: FloatArray, shares: FloatArray) -> FloatArray:
+    def _learn(self, X: FloatArray) -> FloatArray:
         self.center_, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         rounding = len(X) * np.finfo(np.float64).eps * np.abs(self.center_)
         self.scale_ = np.where(scale > rounding, scale, 1.0)
         Z = self._standard(X)
         self.numbers_ = [j for j, z in enumerate(Z.T) if len(np.unique(z)) > 2]
-        self.knots_ = np.quantile(Z[:, self.numbers_], shares, axis=0)[:, None]
         return Z
 
     def _standard(self, X: FloatArray) -> FloatArray:
         return np.asarray(np.nan_to_num((X - self.center_) / self.scale_))
 
-    def _singles(self, Z: FloatArray) -> list[FloatArray]:
-        """Return columns, squares of numbers, and hinges at their quantiles."""
-        numbers = Z[:, self.numbers_]
-        return [Z, np.square(numbers), *np.maximum(numbers - self.knots_, 0.0)]
-
 
 class Additive(_OfTerms):
-    """Ridge regression on columns, squares of numbers, and hinges at their twentieths.
+    """Ridge regression on columns, squares of numbers, and bumps of their normal scores.
 
-    The penalty has the smallest leave-one-out error.
+    Scores make bumps the same for every monotone scale of a number, and keep a few large values
+    from ruling the curve. The penalty has the smallest leave-one-out error.
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Fit it, by the eigenvectors of the columns."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        columns = np.column_stack(self._singles(self._learn(X, TWENTIETHS)))
+        Z = self._learn(X)
+        self.scores_ = [_normal_scores(Z[:, j]) for j in self.numbers_]
+        columns = self._columns(Z)
         center, level = (np.average(part, axis=0, weights=weights) for part in (columns, y))
         spread = columns.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
@@ -70,15 +69,26 @@ class Additive(_OfTerms):
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions, shape (n,)."""
-        columns = np.column_stack(self._singles(self._standard(X)))
-        return np.asarray(columns @ self.coef_ + self.intercept_)
+        return np.asarray(self._columns(self._standard(X)) @ self.coef_ + self.intercept_)
+
+    def _columns(self, Z: FloatArray) -> FloatArray:
+        numbers = Z[:, self.numbers_]
+        scores = [np.interp(z, *each) for z, each in zip(numbers.T, self.scores_, strict=True)]
+        bumps = [np.exp(-0.5 * ((each[:, None] - CENTERS) / WIDTH) ** 2) for each in scores]
+        return np.column_stack([Z, np.square(numbers), *bumps])
+
+
+def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return distinct values in order, and the normal quantiles of their ranks."""
+    values, counts = np.unique(z, return_counts=True)
+    return values, np.asarray(norm.ppf((counts.cumsum() - counts / 2) / len(z)))
 
 
 class Stepwise(_OfTerms):
     r"""Least squares on terms that are selected, one after the other, while the next has a large t.
 
-    Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths;
-    products of two columns, and of two gates, which say whether numbers are above their medians.
+    Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths,
+    all of these times a term that is selected, and products of two columns.
     With r the residual so far and :math:`D_\perp` a term less its fit by those selected,
     :math:`t = D^\top r / (\lVert D_\perp \rVert s)`, where s² is the mean of r², or its mean
     weighted by D² if that is larger. Steps and products are never made: :math:`D^\top r` of
@@ -88,8 +98,10 @@ class Stepwise(_OfTerms):
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Select terms by at most `MANY` rows, and fit them to all."""
-        Z, weights = self._learn(X, TENTHS), np.ones(len(y))
-        self.steps_ = [np.quantile(Z[:, j], HUNDREDTHS) for j in self.numbers_]
+        Z, weights = self._learn(X), np.ones(len(y))
+        numbers = Z[:, self.numbers_]
+        self.knots_ = np.quantile(numbers, TENTHS, axis=0)[:, None]
+        self.steps_ = np.quantile(numbers, HUNDREDTHS, axis=0)
         if sample_weight is not None:
             weights = sample_weight / sample_weight.mean()
         some = slice(None, None, 1 + (len(y) - 1) // MANY)
@@ -103,17 +115,18 @@ class Stepwise(_OfTerms):
         return np.asarray(self._columns(self._standard(X)) @ self.coef_)
 
     def _tables(self, Z: FloatArray) -> list[FloatArray]:
-        """Return hundredths, whose steps are terms; terms; and two tables with products."""
+        """Return hundredths, whose steps are terms; terms of one column; and columns."""
         numbers = Z[:, self.numbers_]
-        places = zip(self.steps_, numbers.T, strict=True)
-        hundredths = [np.searchsorted(steps, z) for steps, z in places]
-        gates = (numbers > self.knots_[len(TENTHS) // 2]).astype(np.float64)
+        hundredths = [np.searchsorted(*each) for each in zip(self.steps_.T, numbers.T, strict=True)]
         bins = np.column_stack([np.empty((len(Z), 0), np.intp), *hundredths])
-        return [bins, np.column_stack(self._singles(Z)), Z, gates]
+        hinges = np.maximum(numbers - self.knots_, 0.0)
+        return [bins, np.column_stack([Z, np.square(numbers), *hinges]), Z]
 
     def _columns(self, Z: FloatArray) -> FloatArray:
-        tables = self._tables(Z)
-        return np.column_stack([np.ones(len(Z)), *(_term(tables, k) for k in self.terms_)])
+        tables, found = self._tables(Z), [np.ones(len(Z))]
+        for k in self.terms_:
+            found.append(_term(tables, found, k))
+        return np.column_stack(found)
 
 
 class LogisticThenStepwise(LogisticThenTrees):
@@ -127,54 +140,57 @@ def _pairs(table: FloatArray) -> tuple[Any, Any]:
     return np.triu_indices(table.shape[1], 1)
 
 
-def _term(tables: Sequence[FloatArray], k: int) -> FloatArray:
-    """Return a term by its place among steps, those of one column, and products."""
-    bins, singles, *others = tables
+def _term(tables: Sequence[FloatArray], found: Sequence[FloatArray], k: int) -> FloatArray:
+    """Return a term by its place: products of two columns, and what is under those selected."""
+    bins, singles, columns = tables
+    a, b = _pairs(columns)
+    if k < len(a):
+        return np.asarray(columns[:, a[k]] * columns[:, b[k]])
+    steps = bins.shape[1] * len(HUNDREDTHS)
+    over, k = divmod(k - len(a), steps + singles.shape[1])
     j, step = divmod(k, len(HUNDREDTHS))
-    if j < bins.shape[1]:
-        return np.asarray(bins[:, j] > step, np.float64)
-    k -= bins.shape[1] * len(HUNDREDTHS) + singles.shape[1]
-    if k < 0:
-        return singles[:, k]
-    for table in others:
-        a, b = _pairs(table)
-        if k < len(a):
-            break
-        k -= len(a)
-    return np.asarray(table[:, a[k]] * table[:, b[k]])
+    return np.asarray(found[over] * (bins[:, j] > step if k < steps else singles[:, k - steps]))
 
 
-def _sums(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
+def _sums(tables: Sequence[FloatArray], values: FloatArray, over: Sequence[FloatArray]) -> Any:
     """Return sums over rows of all terms times values."""
-    bins, singles, *others = tables
+    columns = tables[-1]
+    products = ((columns * values[:, None]).T @ columns)[_pairs(columns)]
+    return np.concatenate([products, *(_under(tables, values * each) for each in over)])
+
+
+def _under(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
+    """Return sums over rows of steps and of terms of one column, times values."""
+    bins, singles, _ = tables
     by_bin = [np.bincount(column, values, 1 + len(HUNDREDTHS)) for column in bins.T]
     steps = [sums[:0:-1].cumsum()[::-1] for sums in by_bin]
-    products = [((table * values[:, None]).T @ table)[_pairs(table)] for table in others]
-    return np.concatenate([*steps, singles.T @ values, *products])
+    return np.concatenate([*steps, singles.T @ values])
 
 
 def _select(tables: Sequence[FloatArray], y: FloatArray, weights: FloatArray) -> list[int]:
     """Return the places of terms in the order in which they are selected."""
-    bins, *others = tables
-    squares, found = [bins, *map(np.square, others)], list[int]()
-    raw = _sums(squares, weights)
-    one = np.full(len(y), weights.sum() ** -0.5)
-    basis, r = [one], y - one * (one @ (weights * y))
-    left = raw - np.square(_sums(tables, weights * one))
-    varies = left > np.sqrt(np.finfo(np.float64).eps) * raw
-    least, bound = SAME * left, norm.isf(LEVEL / 2 / max(varies.sum(), 1))
-    while len(found) < MOST_TERMS and varies.any():
+    squares, one = [tables[0], *map(np.square, tables[1:])], np.ones(len(y))
+    found, over, basis, places = [one], [one], [one * weights.sum() ** -0.5], list[int]()
+    r = y - np.average(y, weights=weights)
+    raw = _sums(squares, weights, over)
+    left = raw - np.square(_sums(tables, weights * basis[0], found))
+    while len(places) < MOST_TERMS and (open_ := left > SAME * raw).any():
         error = np.square(weights * r)
-        s2 = np.maximum(error.sum() / weights.sum(), _sums(squares, error) / np.maximum(raw, 1e-99))
-        size = np.where(varies & (left > least), left, np.inf)
-        t = np.abs(_sums(tables, weights * r)) / np.sqrt(size * np.maximum(s2, 1e-99))
-        if t.max() <= bound:
+        s2 = _sums(squares, error, over) / np.maximum(raw, 1e-99)
+        s2 = np.maximum(s2, max(error.sum() / weights.sum(), 1e-99))
+        size = np.sqrt(np.where(open_, left, np.inf) * s2)
+        t = np.abs(_sums(tables, weights * r, found)) / size
+        if t.max() <= norm.isf(LEVEL / 2 / open_.sum()):
             break
-        found.append(int(t.argmax()))
-        q = _term(tables, found[-1])
+        places.append(int(t.argmax()))
+        q = term = _term(tables, found, places[-1])
         for each in basis:
             q = q - each * (each @ (weights * q))
         q = q / np.sqrt(q @ (weights * q))
-        basis.append(q)
-        left, r = left - np.square(_sums(tables, weights * q)), r - q * (q @ (weights * r))
-    return found
+        left, r = left - np.square(_sums(tables, weights * q, found)), r - q * (q @ (weights * r))
+        basis, found, over = [*basis, q], [*found, term], [*over, term * term]
+        # Now products with the term can be selected too.
+        own = _under(squares, weights * over[-1])
+        fits = (_under(tables, weights * each * term) for each in basis)
+        raw, left = np.append(raw, own), np.append(left, own - sum(map(np.square, fits)))
+    return places
