@@ -20,8 +20,8 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.model_selection import GroupKFold, cross_val_predict
+from scipy.spatial.distance import cdist
+from scipy.stats import norm
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
@@ -38,17 +38,16 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
-from pyinterp.samplers.encoding import codes_of, encode, levels_of
-from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+from pyinterp.samplers.encoding import blocks, codes_of, encode, levels_of
+from pyinterp.samplers.learners import MANY, LinearThenTrees, LogisticThenTrees
 from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Stepwise
 from pyinterp.samplers.sampler import simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
 LARGEST_SHARE = 0.95  # R²_j: above, the error of learning may exceed the standard error
 LEAST_SHARE = -0.02  # R²_j: below, the feature is predicted worse than by its mean
-LARGEST_BIAS = 0.2  # standard errors, of what trees find: it is less than all there is
+MISFIT = 0.02  # level of the test that residuals do not go together given the others
 AWAY = 4  # standard errors of mean(y - f) from 0, of a learner that aims at another mean
-FOLDS = 5  # of the trees that look for bias
 SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given the others
 NO_OVERLAP = 1e-3  # 1 - R²_j of two levels: below, they do not occur together
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
@@ -93,9 +92,6 @@ class SmoothCategorical(Categorical):
 
 NUMBERS = {within: SmoothResidual(within_range=within) for within in (False, True)}
 LEVELS = SmoothCategorical()
-# These find products of three, which boosted trees do not.
-CHECK = ExtraTreesRegressor(50, min_samples_leaf=5, max_features=1.0, random_state=0)
-
 
 Reading: TypeAlias = Literal["coefficients", "relevance", "targets"]
 
@@ -268,37 +264,43 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(1 - shares)
 
 
-def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
-    r"""Return the bias of its coefficients by what trees still find, in standard errors.
+def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
+    r"""Return P of the hypothesis that what is left of x and y does not go together given Z.
 
-    Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
-    by :math:`a = \max(E[r h] / E[h^2], 0)`, and the bias is
-    :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. The largest of all columns counts.
+    The bias of a slope is :math:`E[E(v | Z) E(e | Z)] / E[v^2]`, with e = u - V \theta. It is 0 if
+    one regression is right. Rows alike in the others tell it from noise: with standardized Z of p
+    columns and :math:`K_{ij} = e^{-2 \lVert z_i - z_j \rVert^2 / p}`, 0 within a cluster,
+
+    .. math:: T = \sum_i m_i / \sqrt{2 \textstyle\sum_i m_i^2}, \quad
+        m_i = \textstyle\sum_j K_{ij} (v_i e_j + e_i v_j) / 2
+
+    is standard normal, of clusters with sums of m: every pair counts twice. The smallest P of all
+    columns, times their number.
     """
     data = sample.variables
-    at = np.searchsorted(sample.rows, one.rows)
-    units = at if sample.clusters is None else sample.clusters[at]
-    count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
-    columns = one.v[:, 1:] if one.feature.levels else one.v
-    if not len(names) or count < 2:
-        return _number(0.0, one)
+    names = data.columns.drop(list(one.feature.variables))
+    if not len(names):
+        return _number(1.0, one)
+    some = slice(None, None, 1 + (len(one.rows) - 1) // MANY)
+    at = np.searchsorted(sample.rows, one.rows[some])
     others = encode(data[names], data, codes)[at]
-
-    def found(r: FloatArray) -> FloatArray:
-        scale = r.std()
-        if scale == 0:
-            return r
-        h = cross_val_predict(CHECK, others, r / scale, cv=GroupKFold(count), groups=units)
-        uh, hh = one.weights @ (r * h), one.weights @ (h * h)
-        return np.asarray(max(uh / hh, 0.0) * h if hh > 0 else 0.0 * h)
-
-    h, largest = found(one.u), 0.0
-    for v in columns.T if h.any() else ():
-        (row,) = slopes(v[:, None], one.u, one.weights).rows.T
-        error = row.std() / np.sqrt(len(row)) * (one.weights @ (v * v))
-        if error > 0:
-            largest = max(largest, abs(one.weights @ (found(v) * h)) / error)
-    return _number(largest, one)
+    away = others - np.nanmean(others, axis=0)
+    scale = np.nanstd(away, axis=0) * np.sqrt(away.shape[1])
+    z = np.nan_to_num(away / np.where(scale > 0, scale, 1.0))
+    clusters = at if sample.clusters is None else sample.clusters[at]
+    units = np.unique(clusters, return_inverse=True)[1]
+    V = one.v[:, 1:] if one.feature.levels else one.v
+    root = np.sqrt(one.weights)
+    e = one.u - V @ np.linalg.lstsq(V * root[:, None], one.u * root)[0]
+    left = (np.column_stack([e, V]) * one.weights[:, None])[some]
+    near = np.empty_like(left)
+    for rows in blocks(len(z), len(z)):
+        K = np.exp(-2 * cdist(z[rows], z, "sqeuclidean"))
+        near[rows] = np.where(units[rows][:, None] == units, 0.0, K) @ left
+    each = (left[:, :1] * near[:, 1:] + near[:, :1] * left[:, 1:]) / 2
+    m = np.column_stack([np.bincount(units, column) for column in each.T])
+    T = np.abs(m.sum(axis=0)) / np.sqrt(np.maximum(2 * np.square(m).sum(axis=0), 1e-300))
+    return _number(min(1.0, 2 * norm.sf(T.max(initial=0.0)) * T.size), one)
 
 
 @method("population", refused={"by": ONE_GROUP})
@@ -320,7 +322,7 @@ def population(
     cross-validation serves, and the first 5 pairs of half-sampling.
 
     Below the coefficients the table has, for every feature, R²_j, the share of its variance
-    that the others explain; the bias in standard errors that is still seen; the share of V(y)
+    that the others explain; P misfit, of what both means have not found; the share of V(y)
     that is lost without it in the population, at least; and "P relevant", of the hypothesis
     that the mean response does not depend on it given the others.
 
@@ -426,13 +428,13 @@ def reading_of(
     diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
     if read == "relevance":
         return diagnostic
-    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
+    misfit = partial(misfit_of, sample=problem.sample, codes=problem.codes)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
         (_fit_of_others, FIT, Parameter()),
         (_learned_by, LEARNER, Parameter()),
-        (bias, BIAS, Parameter()),
+        (misfit, MISFITS, Parameter()),
         (_overlap, OVERLAP, Parameter()),
     ):
         diagnostic = make(each, words, parameter=parameter, diagnostic=diagnostic)
@@ -555,18 +557,18 @@ LEARNER = Words(
     ),
     as_columns=(),
 )
-BIAS = Words(
-    label="bias/s.e.",
-    title="bias that is seen",
+MISFITS = Words(
+    label="P misfit",
+    title="misfit of both means",
     meaning=(
-        "What random trees still predict of the feature and of the response, by the others, moves "
-        "its coefficients by so many standard errors."
+        "P of the hypothesis that what the others leave of the feature and of the response does "
+        "not go together in rows alike in the others."
     ),
     remarks=Remark(
-        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
-        "Both means depend on the others in a way that neither regression has found; put "
-        "it into the formula if you know it.",
-        low=LARGEST_BIAS,
+        f"P misfit below {MISFIT:g} ({{}}): do not rely on its rows. Both means depend on the "
+        "others in a way that neither regression has found; put it into the formula if you know "
+        "it.",
+        high=MISFIT,
     ),
 )
 
