@@ -271,11 +271,11 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
     one regression is right. Rows alike in the others tell it from noise: with standardized Z of p
     columns and :math:`K_{ij} = e^{-2 \lVert z_i - z_j \rVert^2 / p}`, 0 within a cluster,
 
-    .. math:: T = \sum_i m_i / \sqrt{2 \textstyle\sum_i m_i^2}, \quad
-        m_i = \textstyle\sum_j K_{ij} (v_i e_j + e_i v_j) / 2
+    .. math:: T = \sum_{a \neq b} S_{ab} \Big/ \sqrt{\textstyle\sum_{a < b} (S_{ab} + S_{ba})^2},
+        \quad S_{ab} = \textstyle\sum_{i \in a, j \in b} v_i K_{ij} e_j
 
-    is standard normal, of clusters with sums of m: every pair counts twice. The smallest P of all
-    columns, times their number.
+    is standard normal; a and b are rows, or clusters. The smallest P of all columns, times their
+    number.
     """
     data = sample.variables
     names = data.columns.drop(list(one.feature.variables))
@@ -287,19 +287,26 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
     away = others - np.nanmean(others, axis=0)
     scale = np.nanstd(away, axis=0) * np.sqrt(away.shape[1])
     z = np.nan_to_num(away / np.where(scale > 0, scale, 1.0))
-    clusters = at if sample.clusters is None else sample.clusters[at]
-    units = np.unique(clusters, return_inverse=True)[1]
+    units = at if sample.clusters is None else sample.clusters[at]
+    order, units = np.argsort(units, kind="stable"), np.unique(units, return_inverse=True)[1]
+    z, units = z[order], units[order]
     V = one.v[:, 1:] if one.feature.levels else one.v
     root = np.sqrt(one.weights)
     e = one.u - V @ np.linalg.lstsq(V * root[:, None], one.u * root)[0]
-    left = (np.column_stack([e, V]) * one.weights[:, None])[some]
-    near = np.empty_like(left)
-    for rows in blocks(len(z), len(z)):
+    e, *columns = (np.column_stack([e, V]) * one.weights[:, None])[some][order].T
+    starts = np.searchsorted(units, np.arange(units[-1] + 2))
+    sums, squares = np.zeros((2, len(columns)))
+    for part in blocks(units[-1] + 1, len(z) * int(np.diff(starts).max())):
+        rows = slice(starts[part[0]], starts[part[-1] + 1])
         K = np.exp(-2 * cdist(z[rows], z, "sqeuclidean"))
-        near[rows] = np.where(units[rows][:, None] == units, 0.0, K) @ left
-    each = (left[:, :1] * near[:, 1:] + near[:, :1] * left[:, 1:]) / 2
-    m = np.column_stack([np.bincount(units, column) for column in each.T])
-    T = np.abs(m.sum(axis=0)) / np.sqrt(np.maximum(2 * np.square(m).sum(axis=0), 1e-300))
+        K[units[rows, None] == units] = 0.0
+        for j, v in enumerate(columns):
+            pairs = K * (np.outer(v[rows], e) + np.outer(e[rows], v))
+            by_unit = np.add.reduceat(pairs, starts[:-1], axis=1)
+            by_unit = np.add.reduceat(by_unit, starts[part] - rows.start)
+            sums[j] += by_unit.sum()
+            squares[j] += np.square(by_unit).sum()
+    T = np.abs(sums) / np.sqrt(np.maximum(2 * squares, 1e-300))
     return _number(min(1.0, 2 * norm.sf(T.max(initial=0.0)) * T.size), one)
 
 

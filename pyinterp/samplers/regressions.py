@@ -36,10 +36,12 @@ class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
 
 
 class Additive(_OfTerms):
-    """Ridge regression on columns, squares of numbers, and bumps of their normal scores.
+    """Ridge regression on columns, and squares and bumps of the normal scores of numbers.
 
-    Scores make bumps the same for every monotone scale of a number, and keep a few large values
-    from ruling the curve. The penalty has the smallest leave-one-out error.
+    Scores make these the same for every monotone scale of a number, and keep a few large values
+    from ruling the curve. The penalty has the smallest leave-one-out error; then the same ridge
+    regression is added on residuals. That squares the share of a curve that shrinking leaves out,
+    and with it the bias of what is made of residuals (Newey, Hsieh and Robins 2004).
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
@@ -63,7 +65,8 @@ class Additive(_OfTerms):
         fits = P @ (shrunk * (P.T @ r)[:, None])
         leverage = np.square(P) @ shrunk + (weights / weights.sum())[:, None]
         best = np.square((r[:, None] - fits) / (1 - leverage)).sum(axis=0).argmin()
-        self.coef_ = vectors @ (shrunk[:, best] * (P.T @ r)) / spread
+        left = 1 - np.maximum(values, 0.0) * shrunk[:, best]  # of every direction: fitted again
+        self.coef_ = vectors @ ((1 + left) * shrunk[:, best] * (P.T @ r)) / spread
         self.intercept_ = level - center @ self.coef_
         return self
 
@@ -72,10 +75,10 @@ class Additive(_OfTerms):
         return np.asarray(self._columns(self._standard(X)) @ self.coef_ + self.intercept_)
 
     def _columns(self, Z: FloatArray) -> FloatArray:
-        numbers = Z[:, self.numbers_]
-        scores = [np.interp(z, *each) for z, each in zip(numbers.T, self.scores_, strict=True)]
+        numbers = Z[:, self.numbers_].T
+        scores = [np.interp(z, *each) for z, each in zip(numbers, self.scores_, strict=True)]
         bumps = [np.exp(-0.5 * ((each[:, None] - CENTERS) / WIDTH) ** 2) for each in scores]
-        return np.column_stack([Z, np.square(numbers), *bumps])
+        return np.column_stack([Z, *map(np.square, scores), *bumps])
 
 
 def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
