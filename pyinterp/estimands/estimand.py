@@ -468,6 +468,9 @@ class Estimand:
     diagnostic : Estimand or None
         Estimand that tables print next to this one, term by term, such as R²_j. One of its own
         stands in the next column.
+    settle : callable or None
+        ``settle(replicates)`` returns the estimand that is meant, with the same measurement, where
+        terms come with the numbers.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
     version : int
@@ -508,6 +511,7 @@ class Estimand:
     coverage: tuple[str, ...] = ()
     correction: Correction | None = None
     diagnostic: Estimand | None = None
+    settle: Callable[[Any], Estimand] | None = None
     curves: bool = False
     version: int = 1
 

@@ -40,7 +40,7 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
 from pyinterp.samplers.encoding import blocks, codes_of, encode, levels_of
 from pyinterp.samplers.learners import MANY, LinearThenTrees, LogisticThenTrees
-from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Stepwise
+from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Standard, Stepwise
 from pyinterp.samplers.sampler import simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
@@ -283,22 +283,18 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
         return _number(1.0, one)
     some = slice(None, None, 1 + (len(one.rows) - 1) // MANY)
     at = np.searchsorted(sample.rows, one.rows[some])
-    others = encode(data[names], data, codes)[at]
-    away = others - np.nanmean(others, axis=0)
-    scale = np.nanstd(away, axis=0) * np.sqrt(away.shape[1])
-    z = np.nan_to_num(away / np.where(scale > 0, scale, 1.0))
+    z = Standard().learn(encode(data[names], data, codes)[at])
     units = at if sample.clusters is None else sample.clusters[at]
     order, units = np.argsort(units, kind="stable"), np.unique(units, return_inverse=True)[1]
     z, units = z[order], units[order]
     V = one.v[:, 1:] if one.feature.levels else one.v
-    root = np.sqrt(one.weights)
-    e = one.u - V @ np.linalg.lstsq(V * root[:, None], one.u * root)[0]
+    e = one.u - V @ np.nan_to_num(slopes(V, one.u, one.weights).value)
     e, *columns = (np.column_stack([e, V]) * one.weights[:, None])[some][order].T
     starts = np.searchsorted(units, np.arange(units[-1] + 2))
     sums, squares = np.zeros((2, len(columns)))
     for part in blocks(units[-1] + 1, len(z) * int(np.diff(starts).max())):
         rows = slice(starts[part[0]], starts[part[-1] + 1])
-        K = np.exp(-2 * cdist(z[rows], z, "sqeuclidean"))
+        K = np.exp(-2 / z.shape[1] * cdist(z[rows], z, "sqeuclidean"))
         K[units[rows, None] == units] = 0.0
         for j, v in enumerate(columns):
             pairs = K * (np.outer(v[rows], e) + np.outer(e[rows], v))
@@ -307,7 +303,7 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
             sums[j] += by_unit.sum()
             squares[j] += np.square(by_unit).sum()
     T = np.abs(sums) / np.sqrt(np.maximum(2 * squares, 1e-300))
-    return _number(min(1.0, 2 * norm.sf(T.max(initial=0.0)) * T.size), one)
+    return _number(min(1.0, 2 * norm.sf(T.max()) * T.size), one)
 
 
 @method("population", refused={"by": ONE_GROUP})

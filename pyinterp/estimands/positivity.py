@@ -12,7 +12,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
+from pyinterp.estimands.questions import ONE_GROUP, method, side_by_side
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 from pyinterp.samplers.choice import check_draws
 
@@ -94,7 +94,7 @@ def redundancy(
     features: str | Sequence[str] | None = None,
     *,
     sampler: SamplerLike = "conditional",
-) -> Mapping[str, Estimand | Choice]:
+) -> Mapping[str, Estimand]:
     """How well each feature is predicted from the others, without and with the response.
 
     R²_j out of sample, as in `positivity` and Figure 7 of Wood et al. (2024). A feature that

@@ -34,23 +34,8 @@ ONE_GROUP = (
 )
 
 
-class Choice(NamedTuple):
-    """One of several estimands, by what is measured of another one first.
-
-    Attributes
-    ----------
-    first : Estimand
-    choose : callable
-        ``choose(replicates)`` returns the estimand that is meant, by the replicates of `first`,
-        whose measurement it has.
-    """
-
-    first: Estimand
-    choose: Callable[[Any], Estimand]
-
-
 # What a function makes of the problem: an estimand, or several that are asked for together.
-Answerable: TypeAlias = Estimand | Choice | Mapping[str, Estimand | Choice]
+Answerable: TypeAlias = Estimand | Mapping[str, Estimand]
 
 
 class Method(NamedTuple):
@@ -130,12 +115,12 @@ class Question:
     rows: Rows = None
     by: By = None
 
-    def of(self, problem: Problem) -> Mapping[str, Estimand | Choice]:
+    def of(self, problem: Problem) -> Mapping[str, Estimand]:
         """Return the estimands that are asked for; the only one has no name."""
         made: Answerable = methods()[self.name].function(problem, **self.options)
         if isinstance(made, Mapping):
             return made
-        check_weights(made.first if isinstance(made, Choice) else made, problem.sample)
+        check_weights(made, problem.sample)
         return {"": made}
 
     def __repr__(self) -> str:
@@ -249,8 +234,8 @@ def estimate(_: Problem, estimand: Estimand) -> Estimand:
 
 
 def side_by_side(
-    problem: Problem, functions: Mapping[str, Callable[[Problem], Estimand | Choice]]
-) -> dict[str, Estimand | Choice]:
+    problem: Problem, functions: Mapping[str, Callable[[Problem], Estimand]]
+) -> dict[str, Estimand]:
     """Return the estimands that functions make of the problem.
 
     Raises
@@ -258,12 +243,11 @@ def side_by_side(
     OptionError
         With all that is in the way of any of them.
     """
-    made, obstacles = dict[str, Estimand | Choice](), list[str]()
+    made, obstacles = dict[str, Estimand](), list[str]()
     for name, function in functions.items():
         try:
             made[name] = function(problem)
-            first = made[name]
-            check_weights(first.first if isinstance(first, Choice) else first, problem.sample)
+            check_weights(made[name], problem.sample)
         except OptionError as error:
             obstacles += error.args
     if obstacles:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Correction, Estimand, Terms
 from pyinterp.estimands.groups import by_group
-from pyinterp.estimands.questions import Choice, Question
+from pyinterp.estimands.questions import Question
 from pyinterp.inference import Replicates
 from pyinterp.learner.analysis import Analysis
 from pyinterp.parallel.progress import ProgressOption
@@ -101,15 +101,16 @@ def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
 def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
     """Return the plans of all estimands that a question may be about."""
     made = question.of(analysis.problem).values()
-    estimands = [one.first if isinstance(one, Choice) else one for one in made]
-    return [plan_of(estimand, analysis, question) for estimand in estimands]
+    return [plan_of(estimand, analysis, question) for estimand in made]
 
 
-def choice_of(choice: Choice, analysis: Analysis, progress: ProgressOption) -> Estimand:
-    """Return the estimand that is meant, by what is measured first."""
-    plan = plan_of(choice.first, analysis, Question("estimate"))
-    (sums,) = plan.analysis.measure(choice.first, progress=progress)
-    return choice.choose(Replicates(evaluations=plan.analysis.evaluations, sums=sums))
+def settled(one: Estimand, analysis: Analysis, progress: ProgressOption) -> Estimand:
+    """Return the estimand that is meant, by what is measured first if need be."""
+    if one.settle is None:
+        return one
+    plan = plan_of(one, analysis, Question("estimate"))
+    (sums,) = plan.analysis.measure(one, progress=progress)
+    return one.settle(Replicates(evaluations=plan.analysis.evaluations, sums=sums))
 
 
 def measured_plans(
@@ -124,7 +125,7 @@ def measured_plans(
     for question in questions:
         plans.append({})
         for name, one in question.of(analysis.problem).items():
-            chosen = choice_of(one, analysis, progress) if isinstance(one, Choice) else one
+            chosen = settled(one, analysis, progress)
             plan = plans[-1][name] = plan_of(chosen, analysis, question)
             for part in plan.parts:
                 by_rows.setdefault(id(part), (part, []))[1].extend(plan.every)

@@ -29,7 +29,7 @@ from pyinterp.estimands.effects.grids import (
 from pyinterp.estimands.effects.scales import Outputs, Scale, position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.questions import Choice, method, side_by_side
+from pyinterp.estimands.questions import method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 
@@ -68,7 +68,7 @@ def dependence(
     scale: Scale | None = None,
     which_class: Any = None,
     average: Average = "mean",
-) -> Estimand | Mapping[str, Estimand | Choice]:
+) -> Estimand | Mapping[str, Estimand]:
     """Partial dependence (PD) on one to three variables, with its ICE curves.
 
     .. math:: PD_S(x) = E[f(x, X_C)]

@@ -16,7 +16,7 @@ from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.importance.metric_importance import pfi
 from pyinterp.estimands.importance.native import native_importance
 from pyinterp.estimands.population import reading_of
-from pyinterp.estimands.questions import ONE_GROUP, Choice, Question, method, methods, side_by_side
+from pyinterp.estimands.questions import ONE_GROUP, Question, method, methods, side_by_side
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, choose
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
@@ -33,7 +33,7 @@ def importance(
     *,
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
-) -> Mapping[str, Estimand | Choice]:
+) -> Mapping[str, Estimand]:
     """Return several importances of the same features side by side.
 
     Parameters
@@ -96,14 +96,12 @@ def measures() -> dict[str, str]:
     return {**names, "conditional_pfi": "pfi", "native": "native_importance", **OF_POPULATION}
 
 
-def _measure(
-    measure: str | Question, options: Mapping[str, Any]
-) -> Callable[[Problem], Estimand | Choice]:
+def _measure(measure: str | Question, options: Mapping[str, Any]) -> Callable[[Problem], Estimand]:
     """Return the function of a measure; `OptionError` if there is none."""
     if isinstance(measure, Question):
         return partial(_only, measure)
     few = {name: options[name] for name in ("features", "permutations")}
-    others: dict[str, Callable[[Problem], Estimand | Choice]] = {
+    others: dict[str, Callable[[Problem], Estimand]] = {
         "conditional_pfi": partial(_conditional, **options),
         "native": native_importance,
         "population": partial(
@@ -127,7 +125,7 @@ def _measure(
     return partial(pfi, metric=measure, **few)
 
 
-def _only(question: Question, problem: Problem) -> Estimand | Choice:
+def _only(question: Question, problem: Problem) -> Estimand:
     """Return the only estimand of a question."""
     made = question.of(problem)
     if len(made) > 1 or question.rows is not None or question.by is not None:

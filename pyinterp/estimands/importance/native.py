@@ -16,7 +16,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.questions import Choice, method
+from pyinterp.estimands.questions import method
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
@@ -38,7 +38,7 @@ Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 def native_importance(
     problem: Problem,
     type: Native | None = None,  # noqa: A002 - vip's name
-) -> Choice:
+) -> Estimand:
     r"""Native importance: coefficients, t statistics and the like that a fitted model reports.
 
     For comparison with other importances. It needs no predictions and is no mean over rows:
@@ -76,7 +76,7 @@ def native_importance(
     {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
     """
     report = native_report(problem, type)
-    return Choice(report, partial(_with_names, report))
+    return replace(report, settle=partial(_with_names, report))
 
 
 def native_report(problem: Problem, kind: Native | None = None) -> Estimand:

@@ -13,7 +13,7 @@ from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.importance.losses import Permutations, Relation, comparison, measure_losses
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
+from pyinterp.estimands.questions import ONE_GROUP, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
@@ -321,7 +321,7 @@ def uncertainty(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
     alpha: float = 0.05,
-) -> Mapping[str, Estimand | Choice]:
+) -> Mapping[str, Estimand]:
     """Likelihood-PFI, entropy-PFI and R²_j of every feature, and a decision from all three.
 
     Parameters
