@@ -271,11 +271,12 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
     one regression is right. Rows alike in the others tell it from noise: with standardized Z of p
     columns and :math:`K_{ij} = e^{-2 \lVert z_i - z_j \rVert^2 / p}`, 0 within a cluster,
 
-    .. math:: T = \sum_{a \neq b} S_{ab} \Big/ \sqrt{\textstyle\sum_{a < b} (S_{ab} + S_{ba})^2},
-        \quad S_{ab} = \textstyle\sum_{i \in a, j \in b} v_i K_{ij} e_j
+    .. math:: T = \sum_{a < b} S_{ab} \Big/ \sqrt{\max(V, W - V)}, \quad
+        S_{ab} = \textstyle\sum_{i \in a, j \in b} K_{ij} (v_i e_j + e_i v_j), \quad
+        V = \sum_{a < b} S_{ab}^2, \quad W = \sum_a \big(\sum_b S_{ab}\big)^2
 
-    is standard normal; a and b are rows, or clusters. The smallest P of all columns, times their
-    number.
+    is standard normal; a and b are rows, or clusters. V is the variance if both regressions are
+    right, W - V if one is (Hoeffding 1948). The smallest P of all columns, times their number.
     """
     data = sample.variables
     names = data.columns.drop(list(one.feature.variables))
@@ -291,7 +292,7 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
     e = one.u - V @ np.nan_to_num(slopes(V, one.u, one.weights).value)
     e, *columns = (np.column_stack([e, V]) * one.weights[:, None])[some][order].T
     starts = np.searchsorted(units, np.arange(units[-1] + 2))
-    sums, squares = np.zeros((2, len(columns)))
+    totals, squares = np.zeros((len(columns), len(starts) - 1)), np.zeros(len(columns))
     for part in blocks(units[-1] + 1, len(z) * int(np.diff(starts).max())):
         rows = slice(starts[part[0]], starts[part[-1] + 1])
         K = np.exp(-2 / z.shape[1] * cdist(z[rows], z, "sqeuclidean"))
@@ -300,9 +301,10 @@ def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estim
             pairs = K * (np.outer(v[rows], e) + np.outer(e[rows], v))
             by_unit = np.add.reduceat(pairs, starts[:-1], axis=1)
             by_unit = np.add.reduceat(by_unit, starts[part] - rows.start)
-            sums[j] += by_unit.sum()
-            squares[j] += np.square(by_unit).sum()
-    T = np.abs(sums) / np.sqrt(np.maximum(2 * squares, 1e-300))
+            totals[j, part] = by_unit.sum(axis=1)
+            squares[j] += np.square(by_unit).sum() / 2
+    variance = np.maximum(squares, np.square(totals).sum(axis=1) - squares)
+    T = np.abs(totals.sum(axis=1)) / 2 / np.sqrt(np.maximum(variance, 1e-300))
     return _number(min(1.0, 2 * norm.sf(T.max()) * T.size), one)
 
 
