@@ -32,7 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import pyinterp as pi
-from pyinterp.estimands.population import MISFIT
+from pyinterp.estimands.population import LARGEST_BIAS
 
 SUMMARY = Path(__file__).parent / "results" / "population.csv"
 MILLION = 1_000_000
@@ -402,7 +402,7 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
                 "least": limits[term],
                 "relevant": found.relevance.pvalues[term],
                 "r2": found.diagnostics[0].params[term],
-                "misfit": found.diagnostics[1].params[term],
+                "bias": found.diagnostics[1].params[term],
             }
             if excess is not None:
                 row["excess_p"] = excess[f"{term}, excess"]
@@ -433,7 +433,7 @@ def run(raw: Path, seconds: float, learners: list[str]) -> None:
                 frame.insert(0, name, value)
             columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
                        "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
-                       "misfit", "std_error", "ols_error", "excess_p"]  # fmt: skip
+                       "bias", "std_error", "ols_error", "excess_p"]  # fmt: skip
             frame.reindex(columns=columns).to_csv(
                 raw, mode="a", header=not raw.exists(), index=False
             )
@@ -479,7 +479,7 @@ def summarize(raw: Path) -> pd.DataFrame:
     data["holds"] = data["holds"].where(data["least"].notna() & data["share"].notna())
     data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
     data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
-    data["marked"] = (data["misfit"] < MISFIT).astype(float).where(data["misfit"].notna())
+    data["marked"] = (data["bias"] > LARGEST_BIAS).astype(float).where(data["bias"].notna())
     data["unmarked_P"] = data["rejects"].where(data["marked"] == 0)
     data["excess"] = (data["excess_p"] < 0.05).astype(float).where(data["excess_p"].notna())
     data["width"] = data["std_error"] / data["ols_error"]

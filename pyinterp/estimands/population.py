@@ -20,8 +20,8 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.spatial.distance import cdist
-from scipy.stats import norm
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
@@ -38,16 +38,17 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
-from pyinterp.samplers.encoding import blocks, codes_of, encode, levels_of
-from pyinterp.samplers.learners import MANY, LinearThenTrees, LogisticThenTrees
-from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Standard, Stepwise
+from pyinterp.samplers.encoding import codes_of, encode, levels_of
+from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Stepwise
 from pyinterp.samplers.sampler import simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
 LARGEST_SHARE = 0.95  # R²_j: above, the error of learning may exceed the standard error
 LEAST_SHARE = -0.02  # R²_j: below, the feature is predicted worse than by its mean
-MISFIT = 0.02  # level of the test that residuals do not go together given the others
+LARGEST_BIAS = 0.2  # standard errors, of what trees find: it is less than all there is
 AWAY = 4  # standard errors of mean(y - f) from 0, of a learner that aims at another mean
+FOLDS = 5  # of the trees that look for bias
 SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given the others
 NO_OVERLAP = 1e-3  # 1 - R²_j of two levels: below, they do not occur together
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
@@ -92,6 +93,9 @@ class SmoothCategorical(Categorical):
 
 NUMBERS = {within: SmoothResidual(within_range=within) for within in (False, True)}
 LEVELS = SmoothCategorical()
+# These find products of three, which boosted trees do not.
+CHECK = ExtraTreesRegressor(50, min_samples_leaf=5, max_features=1.0, random_state=0)
+
 
 Reading: TypeAlias = Literal["coefficients", "relevance", "targets"]
 
@@ -264,48 +268,37 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(1 - shares)
 
 
-def misfit_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
-    r"""Return P of the hypothesis that what is left of x and y does not go together given Z.
+def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
+    r"""Return the bias of its coefficients by what trees still find, in standard errors.
 
-    The bias of a slope is :math:`E[E(v | Z) E(e | Z)] / E[v^2]`, with e = u - V \theta. It is 0 if
-    one regression is right. Rows alike in the others tell it from noise: with standardized Z of p
-    columns and :math:`K_{ij} = e^{-2 \lVert z_i - z_j \rVert^2 / p}`, 0 within a cluster,
-
-    .. math:: T = \sum_{a < b} S_{ab} \Big/ \sqrt{\max(V, W - V)}, \quad
-        S_{ab} = \textstyle\sum_{i \in a, j \in b} K_{ij} (v_i e_j + e_i v_j), \quad
-        V = \sum_{a < b} S_{ab}^2, \quad W = \sum_a \big(\sum_b S_{ab}\big)^2
-
-    is standard normal; a and b are rows, or clusters. V is the variance if both regressions are
-    right, W - V if one is (Hoeffding 1948). The smallest P of all columns, times their number.
+    Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
+    by :math:`a = \max(E[r h] / E[h^2], 0)`, and the bias is
+    :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. The largest of all columns counts.
     """
     data = sample.variables
-    names = data.columns.drop(list(one.feature.variables))
-    if not len(names):
-        return _number(1.0, one)
-    some = slice(None, None, 1 + (len(one.rows) - 1) // MANY)
-    at = np.searchsorted(sample.rows, one.rows[some])
-    z = Standard().learn(encode(data[names], data, codes)[at])
+    at = np.searchsorted(sample.rows, one.rows)
     units = at if sample.clusters is None else sample.clusters[at]
-    order, units = np.argsort(units, kind="stable"), np.unique(units, return_inverse=True)[1]
-    z, units = z[order], units[order]
-    V = one.v[:, 1:] if one.feature.levels else one.v
-    e = one.u - V @ np.nan_to_num(slopes(V, one.u, one.weights).value)
-    e, *columns = (np.column_stack([e, V]) * one.weights[:, None])[some][order].T
-    starts = np.searchsorted(units, np.arange(units[-1] + 2))
-    totals, squares = np.zeros((len(columns), len(starts) - 1)), np.zeros(len(columns))
-    for part in blocks(units[-1] + 1, len(z) * int(np.diff(starts).max())):
-        rows = slice(starts[part[0]], starts[part[-1] + 1])
-        K = np.exp(-2 / z.shape[1] * cdist(z[rows], z, "sqeuclidean"))
-        K[units[rows, None] == units] = 0.0
-        for j, v in enumerate(columns):
-            pairs = K * (np.outer(v[rows], e) + np.outer(e[rows], v))
-            by_unit = np.add.reduceat(pairs, starts[:-1], axis=1)
-            by_unit = np.add.reduceat(by_unit, starts[part] - rows.start)
-            totals[j, part] = by_unit.sum(axis=1)
-            squares[j] += np.square(by_unit).sum() / 2
-    variance = np.maximum(squares, np.square(totals).sum(axis=1) - squares)
-    T = np.abs(totals.sum(axis=1)) / 2 / np.sqrt(np.maximum(variance, 1e-300))
-    return _number(min(1.0, 2 * norm.sf(T.max()) * T.size), one)
+    count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
+    columns = one.v[:, 1:] if one.feature.levels else one.v
+    if not len(names) or count < 2:
+        return _number(0.0, one)
+    others = encode(data[names], data, codes)[at]
+
+    def found(r: FloatArray) -> FloatArray:
+        scale = r.std()
+        if scale == 0:
+            return r
+        h = cross_val_predict(CHECK, others, r / scale, cv=GroupKFold(count), groups=units)
+        uh, hh = one.weights @ (r * h), one.weights @ (h * h)
+        return np.asarray(max(uh / hh, 0.0) * h if hh > 0 else 0.0 * h)
+
+    h, largest = found(one.u), 0.0
+    for v in columns.T if h.any() else ():
+        (row,) = slopes(v[:, None], one.u, one.weights).rows.T
+        error = row.std() / np.sqrt(len(row)) * (one.weights @ (v * v))
+        if error > 0:
+            largest = max(largest, abs(one.weights @ (found(v) * h)) / error)
+    return _number(largest, one)
 
 
 @method("population", refused={"by": ONE_GROUP})
@@ -327,7 +320,7 @@ def population(
     cross-validation serves, and the first 5 pairs of half-sampling.
 
     Below the coefficients the table has, for every feature, R²_j, the share of its variance
-    that the others explain; P misfit, of what both means have not found; the share of V(y)
+    that the others explain; the bias in standard errors that is still seen; the share of V(y)
     that is lost without it in the population, at least; and "P relevant", of the hypothesis
     that the mean response does not depend on it given the others.
 
@@ -433,13 +426,13 @@ def reading_of(
     diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
     if read == "relevance":
         return diagnostic
-    misfit = partial(misfit_of, sample=problem.sample, codes=problem.codes)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
         (_fit_of_others, FIT, Parameter()),
         (_learned_by, LEARNER, Parameter()),
-        (misfit, MISFITS, Parameter()),
+        (bias, BIAS, Parameter()),
         (_overlap, OVERLAP, Parameter()),
     ):
         diagnostic = make(each, words, parameter=parameter, diagnostic=diagnostic)
@@ -562,18 +555,18 @@ LEARNER = Words(
     ),
     as_columns=(),
 )
-MISFITS = Words(
-    label="P misfit",
-    title="misfit of both means",
+BIAS = Words(
+    label="bias/s.e.",
+    title="bias that is seen",
     meaning=(
-        "P of the hypothesis that what the others leave of the feature and of the response does "
-        "not go together in rows alike in the others."
+        "What random trees still predict of the feature and of the response, by the others, moves "
+        "its coefficients by so many standard errors."
     ),
     remarks=Remark(
-        f"P misfit below {MISFIT:g} ({{}}): do not rely on its rows. Both means depend on the "
-        "others in a way that neither regression has found; put it into the formula if you know "
-        "it.",
-        high=MISFIT,
+        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
+        "Both means depend on the others in a way that neither regression has found; put "
+        "it into the formula if you know it.",
+        low=LARGEST_BIAS,
     ),
 )
 

@@ -20,11 +20,10 @@ LEVEL = 0.05  # of the t of the next term, divided by the number of terms
 SAME = 1e-3  # share of a term's squares that is left where it is one of those selected
 
 
-class Standard(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Columns are standardized, missing values are means; numbers have more than 2 values."""
 
-    def learn(self, X: FloatArray) -> FloatArray:
-        """Return the standardized columns of X, which other rows will be compared with."""
+    def _learn(self, X: FloatArray) -> FloatArray:
         self.center_, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         rounding = len(X) * np.finfo(np.float64).eps * np.abs(self.center_)
         self.scale_ = np.where(scale > rounding, scale, 1.0)
@@ -36,7 +35,7 @@ class Standard(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
         return np.asarray(np.nan_to_num((X - self.center_) / self.scale_))
 
 
-class Additive(Standard):
+class Additive(_OfTerms):
     """Ridge regression on columns, and squares and bumps of the normal scores of numbers.
 
     Scores make these the same for every monotone scale of a number, and keep a few large values
@@ -48,7 +47,7 @@ class Additive(Standard):
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Fit it, by the eigenvectors of the columns."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        Z = self.learn(X)
+        Z = self._learn(X)
         self.scores_ = [_normal_scores(Z[:, j]) for j in self.numbers_]
         columns = self._columns(Z)
         center, level = (np.average(part, axis=0, weights=weights) for part in (columns, y))
@@ -88,7 +87,7 @@ def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, np.asarray(norm.ppf((counts.cumsum() - counts / 2) / len(z)))
 
 
-class Stepwise(Standard):
+class Stepwise(_OfTerms):
     r"""Least squares on terms that are selected, one after the other, while the next has a large t.
 
     Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths,
@@ -102,7 +101,7 @@ class Stepwise(Standard):
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Select terms by at most `MANY` rows, and fit them to all."""
-        Z, weights = self.learn(X), np.ones(len(y))
+        Z, weights = self._learn(X), np.ones(len(y))
         numbers = Z[:, self.numbers_]
         self.knots_ = np.quantile(numbers, TENTHS, axis=0)[:, None]
         self.steps_ = np.quantile(numbers, HUNDREDTHS, axis=0)
