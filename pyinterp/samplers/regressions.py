@@ -61,12 +61,13 @@ class Additive(_OfTerms):
             _, s, right = np.linalg.svd(C, full_matrices=False)
             values, vectors = s**2, right.T
         P = C @ vectors
-        shrunk = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES)
+        values = np.maximum(values, 0.0)[:, None]
+        shrunk = 1 / (values + PENALTIES)
         fits = P @ (shrunk * (P.T @ r)[:, None])
         leverage = np.square(P) @ shrunk + (weights / weights.sum())[:, None]
         best = np.square((r[:, None] - fits) / (1 - leverage)).sum(axis=0).argmin()
-        left = 1 - np.maximum(values, 0.0) * shrunk[:, best]  # of every direction: fitted again
-        self.coef_ = vectors @ ((1 + left) * shrunk[:, best] * (P.T @ r)) / spread
+        twice = (2 - values * shrunk) * shrunk  # once, and once more what is left
+        self.coef_ = vectors @ (twice[:, best] * (P.T @ r)) / spread
         self.intercept_ = level - center @ self.coef_
         return self
 
@@ -84,7 +85,7 @@ class Additive(_OfTerms):
 def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return distinct values in order, and the normal quantiles of their ranks."""
     values, counts = np.unique(z, return_counts=True)
-    return values, np.asarray(norm.ppf((counts.cumsum() - counts / 2) / len(z)))
+    return values, norm.ppf((counts.cumsum() - counts / 2) / len(z))
 
 
 class Stepwise(_OfTerms):
@@ -174,8 +175,7 @@ def _select(tables: Sequence[FloatArray], y: FloatArray, weights: FloatArray) ->
     """Return the places of terms in the order in which they are selected."""
     squares, one = [tables[0], *map(np.square, tables[1:])], np.ones(len(y))
     found, over, basis, places = [one], [one], [one * weights.sum() ** -0.5], list[int]()
-    r = y - np.average(y, weights=weights)
-    raw = _sums(squares, weights, over)
+    r, raw = y - np.average(y, weights=weights), _sums(squares, weights, over)
     left = raw - np.square(_sums(tables, weights * basis[0], found))
     while len(places) < MOST_TERMS and (open_ := left > SAME * raw).any():
         error = np.square(weights * r)
