@@ -104,15 +104,6 @@ def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
     return [plan_of(estimand, analysis, question) for estimand in made]
 
 
-def settled(one: Estimand, analysis: Analysis, progress: ProgressOption) -> Estimand:
-    """Return the estimand that is meant, by what is measured first if need be."""
-    if one.settle is None:
-        return one
-    plan = plan_of(one, analysis, Question("estimate"))
-    (sums,) = plan.analysis.measure(one, progress=progress)
-    return one.settle(Replicates(evaluations=plan.analysis.evaluations, sums=sums))
-
-
 def measured_plans(
     questions: Sequence[Question], analysis: Analysis, progress: ProgressOption
 ) -> list[dict[str, Plan]]:
@@ -125,8 +116,12 @@ def measured_plans(
     for question in questions:
         plans.append({})
         for name, one in question.of(analysis.problem).items():
-            chosen = settled(one, analysis, progress)
-            plan = plans[-1][name] = plan_of(chosen, analysis, question)
+            plan = plan_of(one, analysis, question)
+            if one.settle is not None:  # by what is measured first
+                (sums,) = plan.analysis.measure(one, progress=progress)
+                found = Replicates(evaluations=plan.analysis.evaluations, sums=sums)
+                plan = plan_of(one.settle(found), analysis, question)
+            plans[-1][name] = plan
             for part in plan.parts:
                 by_rows.setdefault(id(part), (part, []))[1].extend(plan.every)
     for part, estimands in by_rows.values():
