@@ -388,7 +388,9 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
     found = fitted.population(asked)
     excess = ols = None
     if learner == "linear" and not world.classifier:
-        excess = fitted.compare_targets(asked).pvalues
+        targets = fitted.compare_targets(asked)
+        t = targets.params / targets.bse
+        excess = pd.Series(2 * stats.norm.sf(abs(t)), t.index)
         ols = smf.ols(f"y ~ {' + '.join(variables)}", data).fit().bse
     frame, limits = found.summary_frame(), found.importance.conf_int()[0]
     # One-sided limits of the table are at 95%.
