@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import statsmodels.formula.api as smf
 from lightgbm import LGBMClassifier, LGBMRegressor
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -347,6 +348,7 @@ def _harder() -> dict[str, World]:
     }
 
 
+COLUMNS = ["estimate", "std_error", "conf_low", "conf_high", "p_value"]
 # Rows, where they are not 500, and data sets of every world.
 ROWS = {
     "two texts": 360,
@@ -360,6 +362,7 @@ ROWS = {
     "3% events": 1000,
 }
 SETS = 200
+SEED = 57
 
 
 def cells(learners: list[str]) -> list[tuple[int, str, str]]:
@@ -369,7 +372,7 @@ def cells(learners: list[str]) -> list[tuple[int, str, str]]:
 
 def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
     """Return the numbers of every term of one data set."""
-    data = world.draw(np.random.default_rng([n, k, 45]), n)
+    data = world.draw(np.random.default_rng([n, k, SEED]), n)
     plan = pi.CrossValidation(5, cluster=world.cluster)
     apart = {None, world.cluster, world.weights} - {None}
     variables = data.columns.drop(["y", *apart])
@@ -381,14 +384,21 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
         weights_type=world.weights and "sampling",
     )
     asked = sorted({term.partition("[")[0] for term in world.truth})
-    found = model.fit(plan, seed=k, progress=False).population(asked)
+    fitted = model.fit(plan, seed=k, progress=False)
+    found = fitted.population(asked)
+    excess = ols = None
+    if learner == "linear" and not world.classifier:
+        targets = fitted.compare_targets(asked)
+        t = targets.params / targets.bse
+        excess = pd.Series(2 * stats.norm.sf(abs(t)), t.index)
+        ols = smf.ols(f"y ~ {' + '.join(variables)}", data).fit().bse
     frame, limits = found.summary_frame(), found.importance.conf_int()[0]
     # One-sided limits of the table are at 95%.
     rows = []
     for term, (slope, share) in world.truth.items():
         row = {"term": term, "slope": slope, "share": share}
         if term in frame.index:
-            row |= frame.loc[term, ["estimate", "conf_low", "conf_high", "p_value"]].to_dict()
+            row |= frame.loc[term, COLUMNS].to_dict()
         if term in limits.index:
             row |= {
                 "least": limits[term],
@@ -396,6 +406,10 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
                 "r2": found.diagnostics[0].params[term],
                 "bias": found.diagnostics[1].params[term],
             }
+            if excess is not None:
+                row["excess_p"] = excess[f"{term}, excess"]
+        if ols is not None and term in ols.index:
+            row["ols_error"] = ols[term]
         rows.append(row)
     return rows
 
@@ -421,7 +435,7 @@ def run(raw: Path, seconds: float, learners: list[str]) -> None:
                 frame.insert(0, name, value)
             columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
                        "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
-                       "bias"]  # fmt: skip
+                       "bias", "std_error", "ols_error", "excess_p"]  # fmt: skip
             frame.reindex(columns=columns).to_csv(
                 raw, mode="a", header=not raw.exists(), index=False
             )
@@ -439,7 +453,7 @@ def by_plan(learner: str, sets: int) -> pd.DataFrame:
     """Return slopes of x and their intervals where its spread changes, by data set and plan."""
     world, rows = worlds()["changing spread"], []
     for k, (name, plan) in product(range(sets), PLANS.items()):
-        data = world.draw(np.random.default_rng([500, k, 45]), 500)
+        data = world.draw(np.random.default_rng([500, k, SEED]), 500)
         model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][0])
         found = model.fit(plan, seed=k, progress=False).population("x").summary_frame().iloc[0]
         rows.append({"learner": learner, "plan": name, "set": k, **found})
@@ -468,6 +482,9 @@ def summarize(raw: Path) -> pd.DataFrame:
     data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
     data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
     data["marked"] = (data["bias"] > LARGEST_BIAS).astype(float).where(data["bias"].notna())
+    data["unmarked_P"] = data["rejects"].where(data["marked"] == 0)
+    data["excess"] = (data["excess_p"] < 0.05).astype(float).where(data["excess_p"].notna())
+    data["width"] = data["std_error"] / data["ols_error"]
     data["errors_off"] = (data["estimate"] - data["slope"]) / (data["conf_high"] - data["conf_low"])
     order = ["n", "world", "learner", "term"]
     table = data.groupby(order, sort=False).agg(
@@ -483,6 +500,9 @@ def summarize(raw: Path) -> pd.DataFrame:
         limit_holds=("holds", "mean"),
         P_relevant=("rejects", "mean"),
         marked=("marked", "mean"),
+        P_if_unmarked=("unmarked_P", "mean"),
+        width=("width", "mean"),
+        excess_P=("excess", "mean"),
     )
     return table.round(3).reset_index()
 

@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count
 from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
 from pyinterp.errors import LossError, PredictionError
-from pyinterp.parallel import go_on
+from pyinterp.parallel import stop_if_over
 from pyinterp.representation import call_form
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
@@ -481,7 +481,7 @@ class NormalMixture(Distribution):
         flat = np.ascontiguousarray(parameters.reshape(-1, 2 * self.components))
         entropy = np.empty(len(flat))
         for start in range(0, len(flat), MIXTURES):
-            go_on()
+            stop_if_over()
             part = slice(start, start + MIXTURES)
             entropies(flat[part], self.components, NODES, WEIGHTS, entropy[part])
         return entropy.reshape(parameters.shape[:-1])

@@ -123,7 +123,7 @@ def causal_effects(
         ),
         score=problem.squared_loss,
         curves=equal,
-        no_weights=None,
+        why_no_weights=None,
     )
 
 
@@ -180,7 +180,7 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),
         coverage=("plug-in importance",),
-        no_weights=None,
+        why_no_weights=None,
         score=problem.squared_loss,
     )
     permuted = Estimand(
@@ -195,7 +195,7 @@ def causal_importance(
                 "The increase of squared error that exchanging or redrawing the feature causes."
             ),
         ),
-        no_weights=None,
+        why_no_weights=None,
         score=problem.squared_loss,
     )
     return replace(importance, diagnostic=permuted)

@@ -87,7 +87,10 @@ class Problem:
         return predictive(self.predictor, self.design.encode(self.sample.variables[:1]))
 
     def level_codes(self) -> frozenset[str]:
-        """Return discrete numbers but those in classes, as in ``C(np.round(x))``: most differ."""
+        """Return the names of numbers that are codes of categories: most of their values repeat.
+
+        Discrete numbers that a formula puts in classes, as ``C(np.round(x))``, mostly differ.
+        """
         data = self.sample.variables
         return frozenset(name for name in self.discrete if data[name].duplicated().mean() > 0.5)
 
@@ -454,7 +457,7 @@ class Estimand:
         over rows.
     leave_out : mapping of str to tuple of str
         Features without which every refit is trained again, one at a time, before it is measured.
-    no_weights : str or None
+    why_no_weights : str or None
         Why it takes no sampling weights, after "because"; None if its means are weighted.
     coverage : tuple of str
         Names of the kind of estimand in the table of coverages, ``inference/coverage.csv``, the
@@ -503,7 +506,7 @@ class Estimand:
     predictions: Kind | None = None
     basis: Basis = "rows"
     leave_out: Features = field(default_factory=dict)
-    no_weights: str | None = "its weighted form is not written yet"
+    why_no_weights: str | None = "its weighted form is not written yet"
     coverage: tuple[str, ...] = ()
     correction: Correction | None = None
     diagnostic: Estimand | None = None
@@ -572,8 +575,8 @@ def check_estimate(estimate: object, estimand: Estimand, n: int) -> None:
 
 def check_weights(estimand: Estimand, sample: Sample) -> None:
     """Raise `OptionError` if rows have sampling weights that the estimand does not take."""
-    if sample.weights is not None and estimand.no_weights is not None:
+    if sample.weights is not None and estimand.why_no_weights is not None:
         raise OptionError(
-            f"{estimand.words.heading} takes no sampling weights, because {estimand.no_weights}; "
-            "ask for another estimand, or leave `weights` out."
+            f"{estimand.words.heading} takes no sampling weights, because "
+            f"{estimand.why_no_weights}; ask for another estimand, or leave `weights` out."
         )

@@ -223,7 +223,9 @@ def _main_effects(
     pick: Callable[[FloatArray], FloatArray],
     weights: FloatArray,
 ) -> Callable[[pd.DataFrame], FloatArray]:
-    """Return functions of a number, (n, outputs): the partial dependence of f, by lines.
+    """Return what makes of a frame the partial dependence of f at its rows, shape (n, outputs).
+
+    It is interpolated by lines. `pick` takes the outputs from predictions.
 
     Those of a category have no columns, as its indicators are a basis of all functions.
     """

@@ -304,11 +304,12 @@ def population(
     .. math:: \theta = (V^T V)^{-1} V^T u, \quad u = Y - E(Y \mid Z), \quad
         V = X - E(X \mid Z)
 
-    (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. Both are as
-    simple as the data allow: linear, additive, or of selected products and steps. E(Y | Z) is
-    by the learner trained without the feature, as for `loco`, unless that predicts worse. Of
-    every row they are means over the refits that were not trained on it. So k-fold
-    cross-validation serves, and the first 5 pairs of half-sampling.
+    (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. E(X | Z), by
+    `sampler`, is as simple as the data allow: linear, additive, or of selected products and
+    steps. E(Y | Z) is such a fit too, or that of the learner trained without the feature, as
+    for `loco`, if it predicts as well. Of every row they are means over the refits that were
+    not trained on it. So k-fold cross-validation serves, and the first 5 pairs of
+    half-sampling.
 
     Below the coefficients the table has, for every feature, R²_j, the share of its variance
     that the others explain; the bias in standard errors that is still seen; the share of V(y)
@@ -639,7 +640,7 @@ def maker_of(
             words=replace(words, missing=dict(zip(terms.names, why * len(classes), strict=False))),
             leave_out=chosen,
             score=loss,
-            no_weights=None,
+            why_no_weights=None,
             **fields,
         )
 

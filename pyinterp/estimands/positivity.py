@@ -85,7 +85,7 @@ def positivity(
             ),
         ),
         parameter=Parameter(range=(-np.inf, 1.0)),
-        no_weights=None,
+        why_no_weights=None,
     )
 
 
@@ -166,7 +166,7 @@ def samplers_of(
     features: Features,
     sampler: SamplerLike,
     *,
-    no_weights: str | None = None,
+    why_no_weights: str | None = None,
     independent: bool = False,
 ) -> Mapping[str, Sampler]:
     """Return the sampler of every feature; raise `OptionError` with all that is in its way.
@@ -176,7 +176,7 @@ def samplers_of(
     problem : Problem
     features : mapping of str to tuple of str
     sampler : str, Sampler or mapping
-    no_weights : str, optional
+    why_no_weights : str, optional
         Why the call takes no sampling weights, whatever the sampler.
     independent : bool
         Whether draws must not depend on the feature's own value, as for CVIM.
@@ -199,8 +199,8 @@ def samplers_of(
             check_draws(chosen[name], weights, name if independent else "")
         except OptionError as error:
             obstacles += error.args
-    if no_weights is not None and weights is not None:
-        obstacles.append(f"The call takes no sampling weights, because {no_weights}.")
+    if why_no_weights is not None and weights is not None:
+        obstacles.append(f"The call takes no sampling weights, because {why_no_weights}.")
     if obstacles:
         raise OptionError(*dict.fromkeys(obstacles))
     return chosen

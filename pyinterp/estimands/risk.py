@@ -81,7 +81,7 @@ def risk(
         words=words,
         parameter=Parameter(range=row_loss.range, better="smaller"),
         coverage=("loss",),
-        no_weights=None,
+        why_no_weights=None,
         score=row_loss,
     )
     if relation == "loss":
@@ -109,7 +109,7 @@ def risk(
         ),
         parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),
         coverage=("explained share",),
-        no_weights=None if by_weight(row_loss.constant) else NO_WEIGHTS,
+        why_no_weights=None if by_weight(row_loss.constant) else NO_WEIGHTS,
     )
 
 
@@ -227,7 +227,7 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         ),
         parameter=Parameter(range=score.range, better=better),
         coverage=(score.name,),
-        no_weights=None if score.takes_weights else "it is of a function that takes no weights",
+        why_no_weights=None if score.takes_weights else "it is of a function that takes no weights",
         score=score,
     )
 
@@ -302,7 +302,7 @@ def mean_over_rows(
             meaning="Mean over evaluation rows.",
         ),
         parameter=Parameter(null=null, range=range),
-        no_weights=None,
+        why_no_weights=None,
     )
 
 

@@ -205,7 +205,7 @@ class Analysis:
         """
         pairs = self.evaluations.pairs[:PAIRS]
         kept = sorted(k for pair in pairs for k in pair) or [*self.evaluations.estimating]
-        if len(self.refits) > 1:  # one of many is asked alone
+        if len(self.refits) > 1:  # a single refit may be one of many: nothing to check
             self._check_cross_fits(kept)
         key = b"", "cross-fits"
         if len(kept) == len(self.refits):

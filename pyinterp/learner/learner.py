@@ -651,7 +651,7 @@ class Learner(Hints):
         ['bmi', 'bp', 'age']
         """
         frame = as_frame(data)
-        if self.data.offset is not None:
+        if self.data.offset is not None:  # it is a column beside the variables
             frame = self.data.offset.of(frame)
         return columns_of(frame, self.design.variables)
 

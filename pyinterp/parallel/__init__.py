@@ -10,4 +10,4 @@ Module          What is in it
 ==============  ==========================================================================
 """
 
-from pyinterp.parallel.jobs import EndOfCall, go_on, outcomes
+from pyinterp.parallel.jobs import EndOfCall, outcomes, stop_if_over

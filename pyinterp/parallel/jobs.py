@@ -1,7 +1,7 @@
 """Jobs in parallel: the one place where work is started, shown and, if a call ends early, stopped.
 
 A call ends early by Ctrl-C or by an error. Processes are then killed by joblib. Threads can't be:
-a job that runs in one is told to stop and does so where it asks, by `go_on`.
+a job that runs in one is told to stop and does so where it asks, by `stop_if_over`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def outcomes(
     """
     # Jobs of calls that are over: not every model can predict in two threads at once.
     while any(map(attrgetter("is_over"), _jobs.copy().values())):
-        go_on()  # or a job would wait for itself
+        stop_if_over()  # or a job would wait for itself
         time.sleep(TICK)
     call = _Call()
     parallel = Parallel(
@@ -101,7 +101,7 @@ def outcomes(
             time.sleep(TICK)
 
 
-def go_on() -> None:
+def stop_if_over() -> None:
     """Raise `EndOfCall` in a job whose call has ended; called before work that takes long."""
     call = _jobs.get(threading.get_ident())
     if call is not None and call.is_over:
@@ -142,7 +142,7 @@ class _Call:
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
     def do(self, job: Callable[[], T]) -> T:
-        """Do a job; in another thread than the caller's it can ask, by `go_on`, whether to stop."""
+        """Do a job; in another thread than the caller's it can ask, by `stop_if_over`, whether to stop."""
         thread = threading.get_ident()
         wanted, here = self._versions, versions() if self._versions else {}
         if others := {name: here[name] for name in here if here[name] != wanted.get(name)}:
@@ -155,7 +155,7 @@ class _Call:
                 return job()
             _jobs[thread] = self
             try:
-                go_on()
+                stop_if_over()
                 return job()
             finally:
                 del _jobs[thread]

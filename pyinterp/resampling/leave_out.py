@@ -58,7 +58,8 @@ class LeaveOut:
     def predictions(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
         """Return predictions of the refit's evaluation rows by the model without `variables`.
 
-        It returns labels if they are the kind, and None if no design column remains without them.
+        Those of `kind` if the model has them, else of its first kind, as labels of a classifier
+        without probabilities. None if no design column remains. `train` comes first.
         """
         answers = self._predictions[refit, variables]
         return None if answers is None else answers.get(kind, next(iter(answers.values())))
@@ -159,6 +160,7 @@ class LeaveOut:
                 _reduce(reduced, full, matrix, sample)
                 for matrix, sample in zip(encoded, (train, refit.evaluation), strict=True)
             )
+            # Settings that name columns lose those that are left out.
             fit = partial(
                 fit_one,
                 by_variable(

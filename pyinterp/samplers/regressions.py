@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from pyinterp._typing import FloatArray
 from pyinterp.samplers.learners import MANY, PENALTIES, LogisticThenTrees
 
-TENTHS, TWENTIETHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 20, 100))
+TENTHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 100))
+WIDTH = 0.4  # of bumps, and from one to the next, in standard deviations of normal scores
+CENTERS = WIDTH * np.arange(-7, 8)
 MOST_TERMS = 15
 LEVEL = 0.05  # of the t of the next term, divided by the number of terms
 SAME = 1e-3  # share of a term's squares that is left where it is one of those selected
@@ -21,36 +23,35 @@ SAME = 1e-3  # share of a term's squares that is left where it is one of those s
 class _OfTerms(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Columns are standardized, missing values are means; numbers have more than 2 values."""
 
-    def _learn(self, X: FloatArray, shares: FloatArray) -> FloatArray:
-        """Learn centers, scales and knots, at shares; return standardized columns, (n, p)."""
+    def _learn(self, X: FloatArray) -> FloatArray:
+        """Learn centers and scales; return standardized columns, shape (n, p)."""
         self.center_, scale = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
         rounding = len(X) * np.finfo(np.float64).eps * np.abs(self.center_)
         self.scale_ = np.where(scale > rounding, scale, 1.0)
         Z = self._standard(X)
         self.numbers_ = [j for j, z in enumerate(Z.T) if len(np.unique(z)) > 2]
-        self.knots_ = np.quantile(Z[:, self.numbers_], shares, axis=0)[:, None]
         return Z
 
     def _standard(self, X: FloatArray) -> FloatArray:
         """Return columns less their centers, over their scales; 0 where values are missing."""
         return np.asarray(np.nan_to_num((X - self.center_) / self.scale_))
 
-    def _singles(self, Z: FloatArray) -> list[FloatArray]:
-        """Return columns, squares of numbers, and hinges at their quantiles."""
-        numbers = Z[:, self.numbers_]
-        return [Z, np.square(numbers), *np.maximum(numbers - self.knots_, 0.0)]
-
 
 class Additive(_OfTerms):
-    """Ridge regression on columns, squares of numbers, and hinges at their twentieths.
+    """Ridge regression on columns, and squares and bumps of the normal scores of numbers.
 
-    The penalty has the smallest leave-one-out error.
+    Scores make these the same for every monotone scale of a number, and keep a few large values
+    from ruling the curve. The penalty has the smallest leave-one-out error; then the same ridge
+    regression is added on residuals. That squares the share of a curve that shrinking leaves out,
+    and with it the bias of what is made of residuals (Newey, Hsieh and Robins 2004).
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Fit it, by the eigenvectors of the columns."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        columns = np.column_stack(self._singles(self._learn(X, TWENTIETHS)))
+        Z = self._learn(X)
+        self.scores_ = [_normal_scores(Z[:, j]) for j in self.numbers_]
+        columns = self._columns(Z)
         center, level = (np.average(part, axis=0, weights=weights) for part in (columns, y))
         spread = columns.std(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
@@ -63,26 +64,40 @@ class Additive(_OfTerms):
             values, vectors = s**2, right.T
         # Fits of all penalties at once, of rows in the directions of the eigenvectors.
         P = C @ vectors
-        shrunk = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES)
+        values = np.maximum(values, 0.0)[:, None]
+        shrunk = 1 / (values + PENALTIES)
         fits = P @ (shrunk * (P.T @ r)[:, None])
         leverage = np.square(P) @ shrunk + (weights / weights.sum())[:, None]
         # Residuals over 1 - leverage are those of rows that are left out.
         best = np.square((r[:, None] - fits) / (1 - leverage)).sum(axis=0).argmin()
-        self.coef_ = vectors @ (shrunk[:, best] * (P.T @ r)) / spread
+        twice = (2 - values * shrunk) * shrunk  # once, and once more what is left
+        self.coef_ = vectors @ (twice[:, best] * (P.T @ r)) / spread
         self.intercept_ = level - center @ self.coef_
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions, shape (n,)."""
-        columns = np.column_stack(self._singles(self._standard(X)))
-        return np.asarray(columns @ self.coef_ + self.intercept_)
+        return np.asarray(self._columns(self._standard(X)) @ self.coef_ + self.intercept_)
+
+    def _columns(self, Z: FloatArray) -> FloatArray:
+        """Return columns, squares of scores, and bumps, shape (n, terms)."""
+        numbers = Z[:, self.numbers_].T
+        scores = [np.interp(z, *each) for z, each in zip(numbers, self.scores_, strict=True)]
+        bumps = [np.exp(-0.5 * ((each[:, None] - CENTERS) / WIDTH) ** 2) for each in scores]
+        return np.column_stack([Z, *map(np.square, scores), *bumps])
+
+
+def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return distinct values in order, and the normal quantiles of their ranks."""
+    values, counts = np.unique(z, return_counts=True)
+    return values, norm.ppf((counts.cumsum() - counts / 2) / len(z))
 
 
 class Stepwise(_OfTerms):
     r"""Least squares on terms that are selected, one after the other, while the next has a large t.
 
-    Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths;
-    products of two columns, and of two gates, which say whether numbers are above their medians.
+    Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths,
+    all of these times a term that is selected, and products of two columns.
     With r the residual so far and :math:`D_\perp` a term less its fit by those selected,
     :math:`t = D^\top r / (\lVert D_\perp \rVert s)`, where s² is the mean of r², or its mean
     weighted by D² if that is larger. Steps and products are never made: :math:`D^\top r` of
@@ -92,8 +107,10 @@ class Stepwise(_OfTerms):
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Select terms by at most `MANY` rows, and fit them to all."""
-        Z, weights = self._learn(X, TENTHS), np.ones(len(y))
-        self.steps_ = [np.quantile(Z[:, j], HUNDREDTHS) for j in self.numbers_]
+        Z, weights = self._learn(X), np.ones(len(y))
+        numbers = Z[:, self.numbers_]
+        self.knots_ = np.quantile(numbers, TENTHS, axis=0)[:, None]
+        self.steps_ = np.quantile(numbers, HUNDREDTHS, axis=0)
         if sample_weight is not None:
             weights = sample_weight / sample_weight.mean()
         some = slice(None, None, 1 + (len(y) - 1) // MANY)
@@ -107,18 +124,19 @@ class Stepwise(_OfTerms):
         return np.asarray(self._columns(self._standard(X)) @ self.coef_)
 
     def _tables(self, Z: FloatArray) -> list[FloatArray]:
-        """Return hundredths, whose steps are terms; terms; and two tables with products."""
+        """Return hundredths, whose steps are terms; terms of one column; and columns."""
         numbers = Z[:, self.numbers_]
-        places = zip(self.steps_, numbers.T, strict=True)
-        hundredths = [np.searchsorted(steps, z) for steps, z in places]
-        gates = (numbers > self.knots_[len(TENTHS) // 2]).astype(np.float64)
+        hundredths = [np.searchsorted(*each) for each in zip(self.steps_.T, numbers.T, strict=True)]
         bins = np.column_stack([np.empty((len(Z), 0), np.intp), *hundredths])
-        return [bins, np.column_stack(self._singles(Z)), Z, gates]
+        hinges = np.maximum(numbers - self.knots_, 0.0)
+        return [bins, np.column_stack([Z, np.square(numbers), *hinges]), Z]
 
     def _columns(self, Z: FloatArray) -> FloatArray:
         """Return a column of ones and the terms that were selected, shape (n, 1 + terms)."""
-        tables = self._tables(Z)
-        return np.column_stack([np.ones(len(Z)), *(_term(tables, k) for k in self.terms_)])
+        tables, found = self._tables(Z), [np.ones(len(Z))]
+        for k in self.terms_:
+            found.append(_term(tables, found, k))
+        return np.column_stack(found)
 
 
 class LogisticThenStepwise(LogisticThenTrees):
@@ -134,59 +152,61 @@ def _pairs(table: FloatArray) -> tuple[Any, Any]:
     return np.triu_indices(table.shape[1], 1)
 
 
-def _term(tables: Sequence[FloatArray], k: int) -> FloatArray:
-    """Return a term by its place among steps, those of one column, and products."""
-    bins, singles, *others = tables
+def _term(tables: Sequence[FloatArray], found: Sequence[FloatArray], k: int) -> FloatArray:
+    """Return a term by its place: products of two columns, and what is under those selected."""
+    bins, singles, columns = tables
+    a, b = _pairs(columns)
+    if k < len(a):
+        return np.asarray(columns[:, a[k]] * columns[:, b[k]])
+    steps = bins.shape[1] * len(HUNDREDTHS)
+    over, k = divmod(k - len(a), steps + singles.shape[1])
     j, step = divmod(k, len(HUNDREDTHS))
-    if j < bins.shape[1]:
-        return np.asarray(bins[:, j] > step, np.float64)
-    k -= bins.shape[1] * len(HUNDREDTHS) + singles.shape[1]
-    if k < 0:
-        return singles[:, k]
-    for table in others:
-        a, b = _pairs(table)
-        if k < len(a):
-            break
-        k -= len(a)
-    return np.asarray(table[:, a[k]] * table[:, b[k]])
+    return np.asarray(found[over] * (bins[:, j] > step if k < steps else singles[:, k - steps]))
 
 
-def _products_with(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
-    r"""Return :math:`\sum_i D_{ij} v_i` for every term D, shape (terms,), without making terms.
+def _products_with(
+    tables: Sequence[FloatArray], values: FloatArray, over: Sequence[FloatArray]
+) -> Any:
+    r"""Return :math:`\sum_i D_{ij} v_i` for every term D, shape (terms,), without making terms."""
+    columns = tables[-1]
+    products = ((columns * values[:, None]).T @ columns)[_pairs(columns)]
+    return np.concatenate([products, *(_under(tables, values * each) for each in over)])
 
-    `tables` are those of `Stepwise`, `values` has shape (n,).
-    """
-    bins, singles, *others = tables
+
+def _under(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
+    """Return sums over rows of steps and of terms of one column, times values."""
+    bins, singles, _ = tables
     by_bin = [np.bincount(column, values, 1 + len(HUNDREDTHS)) for column in bins.T]
     steps = [sums[:0:-1].cumsum()[::-1] for sums in by_bin]
-    products = [((table * values[:, None]).T @ table)[_pairs(table)] for table in others]
-    return np.concatenate([*steps, singles.T @ values, *products])
+    return np.concatenate([*steps, singles.T @ values])
 
 
 def _select(tables: Sequence[FloatArray], y: FloatArray, weights: FloatArray) -> list[int]:
     """Return the places of terms in the order in which they are selected."""
-    bins, *others = tables
-    squares, found = [bins, *map(np.square, others)], list[int]()
-    raw = _products_with(squares, weights)
-    one = np.full(len(y), weights.sum() ** -0.5)
-    basis, r = [one], y - one * (one @ (weights * y))
-    left = raw - np.square(_products_with(tables, weights * one))
-    varies = left > np.sqrt(np.finfo(np.float64).eps) * raw
-    least, bound = SAME * left, norm.isf(LEVEL / 2 / max(varies.sum(), 1))
-    while len(found) < MOST_TERMS and varies.any():
+    squares, one = [tables[0], *map(np.square, tables[1:])], np.ones(len(y))
+    found, over, basis, places = [one], [one], [one * weights.sum() ** -0.5], list[int]()
+    r, raw = y - np.average(y, weights=weights), _products_with(squares, weights, over)
+    left = raw - np.square(_products_with(tables, weights * basis[0], found))
+    while len(places) < MOST_TERMS and (open_ := left > SAME * raw).any():
         error = np.square(weights * r)
-        s2 = np.maximum(
-            error.sum() / weights.sum(), _products_with(squares, error) / np.maximum(raw, 1e-99)
-        )
-        size = np.where(varies & (left > least), left, np.inf)
-        t = np.abs(_products_with(tables, weights * r)) / np.sqrt(size * np.maximum(s2, 1e-99))
-        if t.max() <= bound:
+        s2 = _products_with(squares, error, over) / np.maximum(raw, 1e-99)
+        s2 = np.maximum(s2, max(error.sum() / weights.sum(), 1e-99))
+        size = np.sqrt(np.where(open_, left, np.inf) * s2)
+        t = np.abs(_products_with(tables, weights * r, found)) / size
+        if t.max() <= norm.isf(LEVEL / 2 / open_.sum()):
             break
-        found.append(int(t.argmax()))
-        q = _term(tables, found[-1])
+        places.append(int(t.argmax()))
+        q = term = _term(tables, found, places[-1])
         for each in basis:
             q = q - each * (each @ (weights * q))
         q = q / np.sqrt(q @ (weights * q))
-        basis.append(q)
-        left, r = left - np.square(_products_with(tables, weights * q)), r - q * (q @ (weights * r))
-    return found
+        left, r = (
+            left - np.square(_products_with(tables, weights * q, found)),
+            r - q * (q @ (weights * r)),
+        )
+        basis, found, over = [*basis, q], [*found, term], [*over, term * term]
+        # Now products with the term can be selected too.
+        own = _under(squares, weights * over[-1])
+        fits = (_under(tables, weights * each * term) for each in basis)
+        raw, left = np.append(raw, own), np.append(left, own - sum(map(np.square, fits)))
+    return places

@@ -106,6 +106,7 @@ class Inputs:
         """
         design = self.design
         if self.before is None and isinstance(design, FrameDesign):
+            # Every column of a frame is one variable; categories become the model's own codes.
             levels: ByName = {}
             if self.levels:
                 levels = _by_name(design.plain(self.sample.variables), self.levels)

@@ -237,6 +237,7 @@ class KernelWhatIf(ExactWhatIf):
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
         few = min(PAIRS, PRODUCTS / len(self.model.support))
         pairs = len(self.inputs.rows) * len(values)
+        # From a few nodes, between which kernels are interpolated, sums over all donors follow.
         if pairs <= few or self.model.nodes(columns, values) is None:
             return few
         return np.inf if loss == LOSSES["squared"] else PAIRS

@@ -12,7 +12,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.models.links import first, identity, logistic
-from pyinterp.parallel import go_on, outcomes
+from pyinterp.parallel import outcomes, stop_if_over
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.read_forest import read_forest
@@ -96,7 +96,7 @@ class TreesWhatIf(ExactWhatIf):
         bound = min(self.block_bytes, int(self.memory_mb * 2**20))
         step = min(MOST_GROUPS, max(1, bound // (8 * GROUP * len(values) * outputs))) * GROUP
         for start in range(0, len(self.rows), step):
-            go_on()
+            stop_if_over()
             some = slice(start, start + step)
             units = np.zeros((outputs, len(values), len(self.rows[some])), np.int64)
             cross_pairs(trees, steps, self._bits(some), values, units)
@@ -151,7 +151,7 @@ class TreesWhatIf(ExactWhatIf):
         def add_up_rows(some: slice) -> FloatArray:
             sums = np.zeros(len(times))
             for outputs, responses, kind in parts:
-                go_on()
+                stop_if_over()
                 summed_pairs(
                     self.trees, steps, self._bits(some), outputs[some], responses[some],
                     kind, model.link is logistic, model.base, model.scale, EPSILON, times,

@@ -19,7 +19,7 @@ from pyinterp.errors import OptionError, list_of
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel import go_on
+from pyinterp.parallel import stop_if_over
 from pyinterp.representation import about
 from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
@@ -375,7 +375,7 @@ class FeatureWhatIf:
             return swap().matrix(rows[part], donors[part], self.sample.index)
 
         for i in range(0, len(rows), whatif.batch):
-            go_on()
+            stop_if_over()
             make = partial(copies, slice(i, i + whatif.batch))
             key = self.variables, int(rows[0]), i
             parts.append(whatif.predictor(whatif.once(key, make, *of)))
@@ -527,7 +527,7 @@ class ExactWhatIf(WhatIf, ABC):
         bound = min(self.block_bytes, int(self.memory_mb * 2**20)) // (8 * len(values) * width)
         step = min(max(1, bound), MOST_TABLE_ROWS)
         for start in range(0, n, step):
-            go_on()
+            stop_if_over()
             rows = np.arange(start, min(start + step, n))
             yield rows, self.table(self.inputs.rows[rows], columns, values)
 
@@ -544,7 +544,11 @@ class ExactWhatIf(WhatIf, ABC):
         return flat.reshape(b, k, *flat.shape[1:])
 
     def most_draws(self, columns: IntArray, values: FloatArray) -> float:
-        """Many where inputs are columns; else earlier steps would have to encode every pair."""
+        """Return how many draws, each for one row only, are worth predicting.
+
+        More where inputs are design columns: earlier steps would have to encode every pair. What
+        the columns are matters to some engines.
+        """
         return PAIRS if self.inputs.before is None else PREDICTIONS
 
     def finish(self, predictions: FloatArray) -> FloatArray:

@@ -70,8 +70,8 @@ OTHER_OPTIONS = {
     "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
     "family", "fit_intercept", "frozen", "linout", "max_features", "method",
     "min_samples_leaf",
-    "model", "monotonic_cst", "n_repeats", "no_weights", "probability", "r_style", "random_state",
-    "ols", "range", "recursive", "return_std", "sample_splitting",
+    "model", "monotonic_cst", "n_repeats", "probability", "r_style", "random_state",
+    "ols", "range", "recursive", "return_std", "sample_splitting", "why_no_weights",
 }  # fmt: skip
 VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
 # Words of pages that stand for others.

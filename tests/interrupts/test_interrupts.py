@@ -175,7 +175,7 @@ def until_the_call_is_over():
     """Wait, in a job, as a learner does that looks at no clock and hears no Ctrl-C."""
     while True:
         try:
-            parallel.go_on()
+            parallel.stop_if_over()
         except parallel.EndOfCall:
             return
         time.sleep(0.01)
@@ -315,7 +315,7 @@ class Asking:
         until = time.monotonic() + LIMIT
         while time.monotonic() < until:
             try:
-                parallel.go_on()
+                parallel.stop_if_over()
             except parallel.EndOfCall:
                 self.told = True
                 raise

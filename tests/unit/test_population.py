@@ -507,6 +507,21 @@ def test_what_neither_mean_has_found_is_marked(both, marked):
     assert ("do not rely on its rows" in words_of(found)) == marked
 
 
+@pytest.mark.parametrize(
+    "function", [lambda z: np.sin(3 * np.log(z[:, 0])), lambda z: (z[:, :2] > 1.2).all(axis=1)]
+)
+def test_waves_on_any_scale_and_gates_anywhere_are_found(function):
+    """Both means had hinges, which run off in the tails, and gates at medians, wrong alike."""
+    t = []
+    for seed in range(12):
+        rng = np.random.default_rng([35, seed])
+        z, e = np.exp(rng.normal(size=(500, 4))), rng.normal(size=(2, 500))
+        data = pd.DataFrame(z).add_prefix("z").assign(x=function(z) + e[0])
+        found = crossed("y ~ .", data.assign(y=3 * function(z) + e[1])).population("x")
+        t.append(found.tvalues["x"])
+    assert abs(np.mean(t)) < 0.8
+
+
 @pytest.mark.parametrize("others", [3, 21])
 def test_products_are_found_among_any_number_of_columns(others):
     """Nothing depends on the number 20: a null was 9 standard errors from 0 with 21 others."""

@@ -81,6 +81,7 @@ def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEn
     """Return the values of `names` that are no columns: the language's before the caller's."""
     values = {**scope, **LANGUAGE}
     used = {name: values[name] for name in names if name in values}
+    # By this name the code of formulas calls `double`, for numbers in double precision as in R.
     return patsy.EvalEnvironment([used | {DOUBLE: double}])
 
 

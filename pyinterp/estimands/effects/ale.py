@@ -133,7 +133,7 @@ def accumulated_local_effects(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("ALE",),
-        no_weights=None,
+        why_no_weights=None,
     )
 
 

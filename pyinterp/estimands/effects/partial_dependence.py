@@ -214,7 +214,7 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         ),
         basis="rows" if mean else "one row",
         coverage=studied if mean else (),
-        no_weights=None if mean else NO_WEIGHTS,
+        why_no_weights=None if mean else NO_WEIGHTS,
     )
 
 
@@ -251,7 +251,7 @@ def _of_uncertainty(problem: Problem, at: Points, of: PDOf, which_class: Any) ->
         parameter=Parameter(effect=of == "entropy", range=row_loss.range),
         score=None if problem.sample.y is None else likelihood,
         predictions=None if predictor.distribution is None else "distribution",
-        no_weights=None,
+        why_no_weights=None,
     )
 
 
@@ -271,7 +271,9 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind) -> Estimand:
         If there are no slopes along these points.
     """
     rows = replace(
-        curve, curves=True, no_weights="the curves of single rows, which its plot draws, have none"
+        curve,
+        curves=True,
+        why_no_weights="the curves of single rows, which its plot draws, have none",
     )
     if kind == "ice":
         return rows
@@ -335,7 +337,10 @@ def _measure(
 def _measure_losses(
     case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, of_response: bool
 ) -> Measurement:
-    """Return the mean over rows of the loss at every point, shape (points,)."""
+    """Return the mean over rows of the loss at every point, shape (points,).
+
+    Without `of_response` the loss is of the prediction alone, as an entropy: y is not read.
+    """
     n = case.evaluation.nobs
     y, curves = case.y if of_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.of_kind(loss.needs).of(list(donors.columns)).cross(donors):

@@ -132,7 +132,7 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
-        no_weights=None,
+        why_no_weights=None,
     )
 
 

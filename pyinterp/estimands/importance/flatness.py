@@ -194,7 +194,7 @@ def flatness(
         # that value is one.
         parameter=Parameter(range=POSITIVE),
         coverage=() if ice else ("FIRM",),
-        no_weights="it is of the curves of single rows" if ice else first.no_weights,
+        why_no_weights="it is of the curves of single rows" if ice else first.why_no_weights,
         correction=_correction(curves, cells) if corrected else None,
     )
 

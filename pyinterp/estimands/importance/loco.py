@@ -114,7 +114,7 @@ def leave_one_covariate_out(
         measure=partial(_measure, features=chosen, loss=row_loss),
         leave_out=chosen,
         coverage=("LOCO",) if differs else (),
-        no_weights=None,
+        why_no_weights=None,
     )
     return replace(found, parameter=Parameter(no_effect=found.parameter.no_effect))
 

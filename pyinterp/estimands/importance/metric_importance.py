@@ -167,7 +167,7 @@ def metric_importance(
         ),
         parameter=PARAMETERS[relation],
         coverage=("PFI by metric",) if differs else (),
-        no_weights="its permutations exchange rows that weigh the same",
+        why_no_weights="its permutations exchange rows that weigh the same",
         score=score,
     )
 

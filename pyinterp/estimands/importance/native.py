@@ -84,7 +84,7 @@ def native_importance(
         complete=_with_names,
         words=Words(label="native importance", title="native importance", meaning=""),
         basis="model",
-        no_weights="a model reports it, whose errors take weights for precisions, if for anything",
+        why_no_weights="a model reports it, whose errors take weights for precisions, if at all",
     )
 
 

@@ -50,7 +50,7 @@ def permutation_importance(
     (Molnar et al. 2021, eq. 3), or from its distribution given :math:`X_C`; or the ratio of the two
     expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
-    no_weights = check_permutations(permutations)
+    why_no_weights = check_permutations(permutations)
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
@@ -60,7 +60,9 @@ def permutation_importance(
     if is_conditional(sampler):
         check_sampler(sampler, chosen)
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
-        samplers = samplers_of(problem, problem.choose(drawn), sampler, no_weights=no_weights)
+        samplers = samplers_of(
+            problem, problem.choose(drawn), sampler, why_no_weights=why_no_weights
+        )
         diagnostic = positivity(problem, drawn, sampler=samplers)
         coverage: tuple[str, ...] = ("conditional PFI",) if relation == "difference" else ()
     elif relation == "ratio":
@@ -99,7 +101,7 @@ def permutation_importance(
             of_response=of_response,
         ),
         coverage=coverage,
-        no_weights=no_weights,
+        why_no_weights=why_no_weights,
         diagnostic=diagnostic,
     )
 

@@ -126,8 +126,10 @@ def cvim(
     >>> res.cvim(["bmi", "bp"]).params.round().to_dict()
     {'bmi': 2342.0, 'bp': 626.0}
     """
-    chosen, no_weights = problem.choose(features), check_permutations(permutations)
-    samplers = samplers_of(problem, chosen, sampler, no_weights=no_weights, independent=True)
+    chosen, why_no_weights = problem.choose(features), check_permutations(permutations)
+    samplers = samplers_of(
+        problem, chosen, sampler, why_no_weights=why_no_weights, independent=True
+    )
     return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 

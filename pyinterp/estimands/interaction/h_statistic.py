@@ -199,7 +199,7 @@ def h_statistic(
         # The error of a mean square grows with its distance from 0.
         parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None, share=normalize),
         coverage=("H",) if order == "overall" and normalize and squared else (),
-        no_weights=None,
+        why_no_weights=None,
     )
 
 

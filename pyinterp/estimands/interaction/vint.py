@@ -96,7 +96,7 @@ def vint(problem: Problem, features: Sets | None = None, **curve: Unpack[CurveOp
         ),
         parameter=Parameter(range=POSITIVE),
         coverage=("vint",),
-        no_weights=first.no_weights,
+        why_no_weights=first.why_no_weights,
     )
 
 

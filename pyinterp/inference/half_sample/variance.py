@@ -172,11 +172,14 @@ def _plain(
     of_halves: FloatArray,
     of_pairs: FloatArray,
 ) -> Variance:
-    """Return the variance of halves plus s²/m, or missing with the reason, with its words.
+    """Return the variance `of_halves` plus that of the mean by the choice of refits, with words.
+
+    It is missing, with the reason, where halves can't serve.
 
     Parameters
     ----------
     of_halves : ndarray of shape (q, q)
+        The variance by pairs of half-sample refits.
     of_pairs : ndarray of shape (M, q)
         What every pair gives for its diagonal.
     """
