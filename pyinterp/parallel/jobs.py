@@ -142,7 +142,7 @@ class _Call:
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
     def do(self, job: Callable[[], T]) -> T:
-        """Do a job; in another thread than the caller's it can ask, by `stop_if_over`, whether to stop."""
+        """Do a job; in another thread than the caller's `stop_if_over` ends it with its call."""
         thread = threading.get_ident()
         wanted, here = self._versions, versions() if self._versions else {}
         if others := {name: here[name] for name in here if here[name] != wanted.get(name)}:
