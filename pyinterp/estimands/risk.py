@@ -30,7 +30,6 @@ RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 # A constant is sought so far from that without features, on the scale of the link.
 REACH, TINY = 20.0, 1e-9
-BOUNDED: Any = {"method": "bounded", "options": {"xatol": 1e-12}}
 NO_WEIGHTS = "your loss states its best constant prediction for rows that weigh the same"
 
 
@@ -149,7 +148,9 @@ def _intercept(
         return float(np.average(loss(y, link((offset + b)[:, None])), weights=weights))
 
     bounds = start - offset.max() - REACH, start - offset.min() + REACH
-    return optimize.minimize_scalar(mean_loss, bounds=bounds, **BOUNDED).x
+    return optimize.minimize_scalar(
+        mean_loss, bounds=bounds, method="bounded", options={"xatol": 1e-12}
+    ).x
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:

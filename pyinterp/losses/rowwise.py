@@ -207,15 +207,15 @@ def loss_of(aim: Aim) -> Loss:
     It is pinball loss of a quantile, absolute error of the median, the deviance of a family that is
     stated, and squared error of all else.
     """
-    if aim.q is not None:
-        pinball, best = _With(_pinball, aim.q), _With(_quantile, aim.q)
-        name = f"pinball loss, q = {aim.q:g}"
-        median = aim.q == HALF
-        return LOSSES["absolute"] if median else Loss(name, pinball, "mean", best, "{y}", POSITIVE)
-    power, binomial = aim.power, aim.family == "negativebinomial"
-    known = {None: "squared", 0.0: "squared", 1.0: "poisson", 2.0: "gamma"}
-    if power is None or (power in known and not binomial):
-        return LOSSES[known[power]]
+    q, power, binomial = aim.q, aim.power, aim.family == "negativebinomial"
+    named = {None: "squared", 0.0: "squared", 1.0: "poisson", 2.0: "gamma"}
+    if q == HALF:
+        return LOSSES["absolute"]
+    if q is not None:
+        best = _With(_quantile, q)
+        return Loss(f"pinball loss, q = {q:g}", _With(_pinball, q), "mean", best, "{y}", POSITIVE)
+    if power is None or (power in named and not binomial):
+        return LOSSES[named[power]]
     name = "negative binomial deviance, alpha" if binomial else "Tweedie deviance, p"
     deviance = _With(_negative_binomial if binomial else _tweedie, power)
     return Loss(f"{name} = {power:g}", deviance, "mean", np.mean, range=POSITIVE)
@@ -223,8 +223,8 @@ def loss_of(aim: Aim) -> Loss:
 
 def suits(loss: Any, aim: Aim) -> bool:
     """Whether a loss, or metric, measures what is predicted."""
-    median = aim.q == HALF and loss.name in ("absolute error", "mae")
-    return not aim.no_mean or median or (aim.q is not None and loss == loss_of(aim))
+    of_median = aim.q == HALF and loss.name == "mae"
+    return not aim.no_mean or of_median or (aim.q is not None and loss == loss_of(aim))
 
 
 def check_needs(

@@ -9,6 +9,7 @@ Module                What is in it
 ====================  =========================================================================
 `predictor`           Predictions of an estimator: means, probabilities or labels
 `prediction_checks`   What predictions must be
+`aims`                What a prediction is: a mean, a quantile ..., by an estimator's own words
 `final_step`          The model inside pipelines, searches and other wrappers
 `predictive`          The distribution that a fitted regressor states
 `distributional`      A regressor of the user's own with its distribution

@@ -178,7 +178,7 @@ def _nothing(_: Any, *__: Any) -> None:
     """Know nothing of a model."""
 
 
-def _stated(model: Any) -> Aim:
+def _aim_of_ours(model: Any) -> Aim:
     """Return the aim that a model of ours has."""
     aim = getattr(model, "aim", None)
     return aim if isinstance(aim, Aim) else Aim()
@@ -270,7 +270,7 @@ class Library:
     check_rows: Callable[[Any, Any, bool], None] = _nothing
     offset: Callable[[Any], Offset | None] = _nothing
     rates: Literal["all", "trained", ""] = "all"
-    aim: Callable[[Any], Aim] = _stated
+    aim: Callable[[Any], Aim] = _aim_of_ours
     validation: Mapping[str, str] | None = None
     stops: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
     names: Callable[[Any], list[str] | None] = _nothing

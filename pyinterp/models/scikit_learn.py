@@ -65,7 +65,7 @@ def _aim(model: Any) -> Aim:
     if "CalibratedClassifierCV" in names:
         return Aim("mean", names[0])
     if "QuantileRegressor" in names:
-        return Aim("quantile", f"quantile={model.quantile:g}", model.quantile)
+        return Aim("quantile", f"{names[0]}, quantile={model.quantile:g}", model.quantile)
     stem = names[0].removesuffix("Regressor").lower()
     if stem not in LOG_LINKS:
         return aim_by_words(model)
