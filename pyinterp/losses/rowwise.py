@@ -223,8 +223,9 @@ def loss_of(aim: Aim) -> Loss:
 
 def suits(loss: Any, aim: Aim) -> bool:
     """Whether a loss, or metric, measures what is predicted."""
-    of_median = aim.q == HALF and loss.name == "mae"
-    return not aim.no_mean or of_median or (aim.q is not None and loss == loss_of(aim))
+    if aim.q is not None:
+        return loss == loss_of(aim) or (aim.q == HALF and loss.name == "mae")
+    return not aim.no_mean or (aim.name == "class" and loss.needs == "label")
 
 
 def check_needs(
@@ -249,7 +250,7 @@ def check_needs(
     names = [
         name
         for name, other in table.items()
-        if serves(other.needs) and (aim.name == "class" or suits(other, aim))
+        if serves(other.needs) and (aim.q is None or suits(other, aim))
     ]
     others = ", ".join(f'"{name}"' for name in names if name != "rps" or response.ordinal)
     others = others or f"the default, {loss_of(aim).name}"

@@ -114,6 +114,8 @@ class Booster:
         Of its columns; None if it was trained on an array.
     number : int
         Of its columns.
+    aim : Aim
+        What it predicts.
     code : str
         How the booster is asked for predictions.
 
@@ -133,8 +135,10 @@ class Booster:
         k: int,
         names: list[str] | None,
         number: int,
+        aim: Aim,
         code: str = "model.predict(X)",
     ) -> None:
+        self.aim = aim
         self.booster, self.predict_rows, self.objective, self.code = (
             booster,
             predict,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
-from pyinterp.models.objectives import aim_by_words
+from pyinterp.models.objectives import aim_by_parameters, aim_by_words
 from pyinterp.models.trees import Ensemble, of_treelite
 
 
@@ -42,6 +42,7 @@ def _native(booster: Any) -> Booster | None:
         int(k[1]) if k else 1,
         None if numbered else names,
         booster.num_feature(),
+        aim_by_parameters(booster.params, q=0.9),
     )
 
 

@@ -60,13 +60,17 @@ def _objective(parameters: Mapping[str, Any]) -> tuple[str, dict[str, str], str]
 
 def aim_by_words(model: Any, *, q: float = HALF) -> Aim:
     """Return what a model predicts by its parameters; `q` is the quantile that is its default."""
-    parameters = model.get_params()
+    return aim_by_parameters(model.get_params(), q)
+
+
+def aim_by_parameters(parameters: Mapping[str, Any], q: float = HALF) -> Aim:
+    """Return what parameters say of predictions."""
     for name, value in parameters.items():
         if WEIGHTS.fullmatch(name) and str(value) not in ("None", "False", "1", "1.0"):
             return Aim("other", f"{name}={quote(value)}")
     name, options, words = _objective(parameters)
     if name in QUANTILES:
-        known = parameters | options | {"": q}
+        known = {**parameters, **options, "": q}
         at = (known[key] for key in PROBABILITIES if known.get(key) is not None)
         return Aim("quantile", words, float(np.ravel(next(at))[0]))
     if name in MEDIANS:

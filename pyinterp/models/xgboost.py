@@ -9,7 +9,7 @@ from typing import Any
 
 from pyinterp.errors import OptionError
 from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
-from pyinterp.models.objectives import aim_by_words
+from pyinterp.models.objectives import aim_by_parameters, aim_by_words
 from pyinterp.models.trees import Ensemble, Levels, of_treelite
 
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
@@ -34,12 +34,15 @@ def _native(booster: Any) -> Booster | None:
     from xgboost import DMatrix  # noqa: PLC0415 - not a dependency
 
     learner = json.loads(booster.save_config())["learner"]
-    objective = learner["objective"]["name"]
+    objective = learner["objective"].pop("name")
     if objective == "multi:softmax":
         raise OptionError(
             "A native booster must predict numbers or probabilities, but with the objective "
             'multi:softmax it predicts labels; train it with "multi:softprob".'
         )
+    parameters = {"objective": objective}
+    for part in learner["objective"].values():
+        parameters |= {name: json.loads(value) for name, value in part.items()}
     return Booster(
         booster,
         lambda X: booster.predict(DMatrix(X, enable_categorical=True)),
@@ -47,6 +50,7 @@ def _native(booster: Any) -> Booster | None:
         int(learner["learner_model_param"]["num_class"]),
         booster.feature_names,
         booster.num_features(),
+        aim_by_parameters(parameters),
         code="model.predict(xgboost.DMatrix(X))",
     )
 

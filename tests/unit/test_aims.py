@@ -13,7 +13,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
 from fits import words_of
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -42,7 +42,7 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, d2_tweedie_score, r2_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -88,6 +88,18 @@ class Declared(Own):
     """The same, with a word for it."""
 
     prediction = "quantile(.9)"
+
+
+class Nearest(ClassifierMixin, BaseEstimator):
+    """Says the class of the nearest row, without probabilities."""
+
+    def fit(self, X, y):
+        self.inside_ = KNeighborsClassifier(1).fit(X, y)
+        self.classes_, self.n_features_in_ = self.inside_.classes_, X.shape[1]
+        return self
+
+    def predict(self, X):
+        return self.inside_.predict(X)
 
 
 class Support(SVR):
@@ -416,6 +428,32 @@ def test_an_error_offers_what_suits_the_prediction(data):
     assert refused(QuantileRegressor(alpha=0)).endswith('use "absolute".')
     text = refused(QuantileRegressor(quantile=0.9, alpha=0))
     assert text.endswith("use the default, pinball loss, q = 0.9.")
+
+
+def test_a_classifier_of_labels_found_nothing_by_its_own_loss(data):
+    noise = data.assign(two=np.random.default_rng(2).uniform(size=len(data)) < 0.4)
+    res = pi.Learner.from_formula("two ~ x + z", noise, Nearest()).fit(FEW, seed=1, progress=False)
+    assert "D² below 0: one constant predicts better. The table" in words_of(res.loss())
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_native_boosters_say_it_too(data, read):
+    X, y = data[["x", "z"]], data["y"]
+    lgb = lightgbm.train(
+        {"objective": "quantile", "alpha": 0.7, "verbose": -1, "num_threads": 1},
+        lightgbm.Dataset(X, y), 9,
+    )  # fmt: skip
+    xgb = xgboost.train(
+        {"objective": "reg:quantileerror", "quantile_alpha": 0.7}, xgboost.DMatrix(X, y), 9
+    )
+    if read:
+        lgb = lightgbm.Booster(model_str=lgb.model_to_string())
+        xgb = xgboost.Booster(model_file=xgb.save_raw())
+    for booster, predicted in [(lgb, lgb.predict(X)), (xgb, xgb.predict(xgboost.DMatrix(X)))]:
+        fitted = pi.FittedModel(booster, X, y)
+        assert fitted.loss().fit.name == "pinball loss, q = 0.7"
+        expected = d2_pinball_score(y, predicted, alpha=0.7)
+        assert fitted.loss(relation="explained").params.iloc[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_functions_and_boosters_without_words_say_so(data):
