@@ -126,31 +126,52 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
         return None
     link = model.link(loss.needs) if isinstance(model, OffsetModel) else None
     if link is not None and loss.needs != "label":
-        offset, others = (
-            rows.variables[model.name].to_numpy() for rows in (trained, case.evaluation)
-        )
-        return link((others + _intercept(loss, link, y, offset, trained.weights))[:, None])
+        offsets = [rows.variables[model.name].to_numpy() for rows in (trained, case.evaluation)]
+        return _beside_offset(loss, link, y, trained.weights, *offsets)
     factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
     return np.asarray(np.broadcast_to(best, factual.shape))
 
 
-def _intercept(
-    loss: Loss, link: Link, y: FloatArray, offset: FloatArray, weights: FloatArray | None
-) -> Any:
-    """Return the constant that, added to the offset, has the least loss."""
+def _beside_offset(
+    loss: Loss,
+    link: Link,
+    y: FloatArray,
+    weights: FloatArray | None,
+    offset: FloatArray,
+    others: FloatArray,
+) -> FloatArray:
+    """Return predictions of other offsets by the constant of least loss that is added to them."""
     if link is first:
-        return loss.best_constant(y - offset, weights)
+        constant: Any = loss.best_constant(y - offset, weights)
+        return np.asarray(others + constant)
+    if link is exponential and (degree := _degree(loss)) is not None:
+        exposure = np.exp(offset)
+        shares = exposure**degree * (1.0 if weights is None else weights)
+        return np.asarray(np.exp(others) * loss.best_constant(y / exposure, shares))
     start = float(np.log(np.mean(y) + TINY)) if link is exponential else 0.0
 
     def mean_loss(b: float) -> float:
         return float(np.average(loss(y, link((offset + b)[:, None])), weights=weights))
 
     bounds = start - offset.max() - REACH, start - offset.min() + REACH
-    return optimize.minimize_scalar(
+    found = optimize.minimize_scalar(
         mean_loss, bounds=bounds, method="bounded", options={"xatol": 1e-12}
-    ).x
+    )
+    return link((others + found.x)[:, None])
+
+
+def _degree(loss: Loss) -> float | None:
+    """Return k where the loss of c y and c f is c**k times that of y and f; None if there is none.
+
+    Constant rates are then constants of y / exposure, weighted by exposure**k.
+    """
+    if loss.needs != "mean" or not by_weight(loss.constant):
+        return None
+    y, f = np.array([0.1, 0.3]), np.array([0.2, 0.1])
+    ratios = loss(2 * y, 2 * f) / loss(y, f)
+    return float(np.log2(ratios[0])) if np.allclose(ratios, ratios[0], rtol=1e-9) else None
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
