@@ -580,12 +580,23 @@ def test_levels_that_do_not_occur_together_have_no_contrast():
     assert "the others tell which of the two" in " ".join(str(found.summary()).split())
 
 
+class Exponential(LinearRegression):
+    """The exponential of a mean of logarithms, which is a median: no word says so."""
+
+    def fit(self, X, y):
+        return super().fit(X, np.log(y))
+
+    def predict(self, X):
+        return np.exp(super().predict(X))
+
+
 def test_learners_of_another_mean_are_seen_by_numbers():
-    """The exponential of a mean of logarithms is a median: the name does not say so."""
     data, _ = fit(500, 33)
     data["y"] = np.exp(1 + 0.3 * data["x"] + np.random.default_rng(33).normal(size=500))
     log = TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
-    res = crossed("y ~ x + a + b", data, log)
+    with pytest.raises(OptionError, match=r"none .*of a transformed response"):
+        crossed("y ~ x + a + b", data, log).population("x")
+    res = crossed("y ~ x + a + b", data, Exponential())
     assert "have another mean than y" in words_of(res.population("x"))
     with pytest.raises(OptionError, match="mean of y - prediction is more than 4"):
         res.compare_targets("x")
