@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,9 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
     ) -> Table:
         """Return the tests as a table; options are as of other tables."""
         options = TableOptions(alpha, title=title, notes=notes, decimals=decimals)
-        frame, (of, *_), below = self.summary_frame(xname, alpha), self._places[0], list(self.notes)
+        frame, below = self.summary_frame(xname, alpha), list(self.notes)
+        # Beside contrasts single importances keep the limits of their table, as a note says.
+        of = min((at for at, *_ in self._places), key=attrgetter("variance.varies_as_square"))
         ratio = self.relation.replace("odds", "marginal odds") if self.relation in SCALES else ""
         if of.note and of.variance.of_t:
             quantiles = list_of(sorted({f"{at.quantile(alpha):.4f}" for at, *_ in self._places}))

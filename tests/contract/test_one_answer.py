@@ -293,11 +293,15 @@ def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(n
 
 
 def test_one_sided_hypotheses_have_the_heading_of_the_table():
-    tested = ask({"cov_type": "half-sample", "alternative": "greater"}).t_test("bmi = 0")
-    text = str(tested.summary())
-    assert "[0.05" in text
-    assert "[0.025" not in text
-    assert "One-sided: the alternative is greater." in text
+    results = ask({"cov_type": "half-sample", "alternative": "greater"})
+    for hypotheses, low in (
+        ("bmi = 0", "[0.025"),
+        ("bmi = bp", "[0.05"),
+        ("bmi = 0, bmi = bp", "[0.05"),
+    ):
+        text = str(results.t_test(hypotheses).summary())
+        assert f"{low} " in text
+        assert "One-sided: the alternative is greater." in text
 
 
 def test_stars_say_what_p_values_they_are():
