@@ -7,6 +7,7 @@ and what is refused.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from pyinterp.errors import OptionError, quote
@@ -14,7 +15,7 @@ from pyinterp.models.final_step import final_step
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import HALF, Aim
 
-QUANTILE = re.compile(r"median|quantile\(0?(\.\d+)\)")
+QUANTILE = re.compile(r"median|quantile\(0?(\.0*[1-9]\d*)\)")
 # Parameters of wrappers: the first that an estimator has says what predicts in the end.
 INSIDE = ("final_estimator", "estimator", "regressor", "estimators")
 
@@ -31,9 +32,10 @@ def aim_of(given: Any) -> Aim:
     aim, inside = library_of(model).aim(model), _inside(model)
     if aim.words or not inside:
         return aim
-    every = list(map(aim_of, inside))
-    aims = [each for each in every if each.no_mean] or list(dict.fromkeys(every))
-    return aims[0] if len(aims) == 1 or aims[0].no_mean else Aim("mean")
+    # A mean of different quantiles, or of a quantile and a mean, is none of them.
+    aims = list({replace(each, words=""): each for each in map(aim_of, inside)}.values())
+    words = next((each.words for each in aims if each.no_mean), "")
+    return aims[0] if len(aims) == 1 else Aim("other" if words else "mean", words)
 
 
 def declaration_of(prediction: str | None, classifier: bool = False) -> Aim | None:

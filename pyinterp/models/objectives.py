@@ -36,7 +36,7 @@ NAMES = (
 )  # fmt: skip
 # Parameters by which probabilities are of classes that weigh otherwise than in the data.
 WEIGHTS = re.compile(
-    "(auto_)?class_weights?|scale_pos_weight|(is_)?unbalance|unbalanced_sets|priors"
+    "(auto_)?class_weights?|scale_pos_weight|(is_)?unbalance|unbalanced_sets|(class_)?priors?"
 )
 
 

@@ -42,6 +42,7 @@ from sklearn.linear_model import (
 )
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, d2_tweedie_score, r2_score
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -132,6 +133,10 @@ def of(power):
     return f"Tweedie deviance, p = {power}", tweedie(power)
 
 
+def deciles(q):
+    return GradientBoostingRegressor(loss="quantile", alpha=q, n_estimators=9)
+
+
 # By learner: what it predicts, the words of PD, the default loss, and scikit-learn's share.
 MEAN, OTHER = ("mean", "expected value"), ("other", "prediction")
 MEDIAN, NONE = ("quantile", "median"), ("unknown", "prediction")
@@ -203,6 +208,13 @@ NUMBERS = [
     (GridSearchCV(GammaRegressor(), {"alpha": [0.1, 1]}), MEAN, GAMMA),
     (BaggingRegressor(QuantileRegressor(alpha=0), 3), MEDIAN, ABSOLUTE),
     (VotingRegressor([("a", GammaRegressor()), ("b", LinearRegression())]), MEAN, SQUARED),
+    (VotingRegressor([("a", deciles(0.1)), ("b", deciles(0.9))]), OTHER, SQUARED),
+    (VotingRegressor([("a", deciles(0.9)), ("b", LinearRegression())]), OTHER, SQUARED),
+    (
+        VotingRegressor([("a", deciles(0.9)), ("b", QuantileRegressor(quantile=0.9, alpha=0))]),
+        ("quantile", "90% quantile"),
+        at(0.9),
+    ),
     (StackingRegressor([("a", HuberRegressor())]), MEAN, SQUARED),
     (TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler()), MEAN, SQUARED),
     (
@@ -270,6 +282,7 @@ CLASSES = [
     (xgboost.XGBClassifier(scale_pos_weight=3, **XGB), "other"),
     (catboost.CatBoostClassifier(auto_class_weights="Balanced", **CAT), "other"),
     (LinearDiscriminantAnalysis(priors=[0.5, 0.5]), "other"),
+    (BernoulliNB(class_prior=[0.5, 0.5]), "other"),
     (SGDClassifier(loss="modified_huber"), "other"),
 ]
 
@@ -377,7 +390,9 @@ def test_a_user_says_what_is_predicted(data):
             assert fitted.loss().fit.name == loss
 
 
-@pytest.mark.parametrize("prediction", ["quantile", "quantile(2)", "mode", 0.9, "quantile(.5", ""])
+@pytest.mark.parametrize(
+    "prediction", ["quantile", "quantile(2)", "quantile(.0)", "mode", 0.9, "quantile(.5", ""]
+)
 def test_other_words_are_refused(data, prediction):
     with pytest.raises(OptionError, match=r'must be "mean", "median", "quantile\(.95\)"'):
         pi.Learner.from_formula("y ~ x", data, Own(), prediction=prediction)
