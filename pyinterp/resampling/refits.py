@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -444,7 +446,7 @@ def fit_one(
     y, response = train.y, train.response
     if y is None or response is None:
         raise DataError("A learner needs a response.")
-    model = fresh(estimator)
+    model, before, loaded = fresh(estimator), deepcopy(rng), "torch" in sys.modules
     if reseeds != "none":
         reseed(model, rng, keep_set=reseeds == "unset")
     by_row = _by_row(model, train)
@@ -454,6 +456,8 @@ def fit_one(
             model.fit(matrix, response.column(y), **by_row)
         else:
             model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **by_row)
+    if not loaded and "torch" in sys.modules:  # the learner loaded it, so its stream had no seed
+        return fit_one(estimator, matrix, train, before, workers=workers, reseeds=reseeds)
     predictor = Predictor.of(model, response.classes, coded=coded)
     return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 

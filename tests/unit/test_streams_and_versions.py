@@ -3,6 +3,7 @@
 import pickle
 import random
 import shutil
+import sys
 
 import joblib
 import numpy as np
@@ -47,6 +48,25 @@ def test_streams_repeat_and_go_on_as_before(options, data):
     np.random.seed(99)  # noqa: NPY002
     assert values() == first
     assert len(set(first)) == 3
+
+
+class LoadsTorch(Draws):
+    def fit(self, X, y):
+        sys.modules["torch"] = LoadsTorch.torch
+        self.value_ = float(self.torch.randn(1))
+        return self
+
+
+def test_a_learner_that_loads_torch_as_it_is_trained_repeats(data, monkeypatch):
+    LoadsTorch.torch = pytest.importorskip("torch")
+    values = []
+    for present in (False, False, True):
+        if not present:
+            monkeypatch.delitem(sys.modules, "torch")
+        learner = pi.Learner.from_formula("y ~ x + z", data, LoadsTorch())
+        refits = learner.fit(PLAN, seed=1, progress=False).refits
+        values.append([refit.predictor.estimator.value_ for refit in refits])
+    assert values[0] == values[1] == values[2]
 
 
 def test_processes_of_other_versions_are_refused(monkeypatch):
