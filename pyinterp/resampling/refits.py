@@ -379,7 +379,9 @@ class _Work:
 def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
     """Return predictions of all kinds, the distribution that is stated, and what is reported."""
     matrix = design.rows_of(rows)
-    answers: dict[Any, Any] = {**predictor.by_kind(matrix)}
+    # What it predicts in words, without those of its class, decides on the loss.
+    aim = replace(predictor.aim, words="")
+    answers: dict[Any, Any] = {**predictor.by_kind(matrix), aim: np.zeros(0)}
     with suppress(PyinterpError):
         one = design.encode(rows.variables[:1])
         answers["distribution"] = predictive(predictor, one)(matrix)

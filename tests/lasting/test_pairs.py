@@ -150,6 +150,8 @@ MOVING = {
                     "functools.partial(g, k=@)), Ridge())", "1", "2"),
     "target": pair("EST = TransformedTargetRegressor(Ridge(), func=lambda y: np.sign(y) * abs(y)"
                    "**@, inverse_func=lambda y: np.sign(y) * abs(y)**(1/@))", "1.5", "3"),
+    "what is predicted": pair("class Mine(DecisionTreeRegressor):\n    prediction = '@'\n"
+                              "EST, ASK = Mine(max_depth=3), 'loss()'", "median", "quantile(.9)"),
     "base class": pair("class Base(Ridge):\n    def fit(self, X, y): return super().fit(X, y * @)\n"
                        "class Mine(Base): pass\nEST = Mine()", "1", "2"),
     "predict of old models": pair(own(predict="self.m_.predict(X) * (1 + @ * (len(X) > 5))"), "0", "1"),  # noqa: E501
