@@ -50,7 +50,7 @@ OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
 UnseenLevels: TypeAlias = Literal["raise", "allow"]
 Reseeds: TypeAlias = Literal["all", "unset", "none"]
-REPORTED = ("feature_importances_", "tvalues")  # by models, beside what they predict
+REPORTS = ("feature_importances_", "tvalues")  # by models, beside what they predict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class Remains(NamedTuple):
     record: Any
 
 
-Kept: TypeAlias = tuple[Predictor | Remains, Design]
+ModelAndDesign: TypeAlias = tuple[Predictor | Remains, Design]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +184,7 @@ def refit(
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, sample, every, plan, seeds, options, finish)
-    done: dict[int, Kept] = {}
+    done: dict[int, ModelAndDesign] = {}
     differ = ""
     if checkpoint is not None:
         samples = (rows for part in parts for rows in part[:2])
@@ -194,13 +194,13 @@ def refit(
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan))
     if checkpoint is not None:
-        done = work.kept(numbered, checkpoint)
+        done = work.models_of(numbered, checkpoint)
     folder = ""
     if checkpoint is not None and (done or shard is not None):
         with _lost_workers(done, len(numbered), checkpoint):
             proven = work.prove(checkpoint, differ)
         folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
-        done |= work.kept(numbered.keys() - done.keys(), checkpoint)  # maybe the first
+        done |= work.models_of(numbered.keys() - done.keys(), checkpoint)  # maybe the first
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -272,7 +272,9 @@ class _Work:
             self._designs[k] = design
         return self._designs[k]
 
-    def kept(self, numbers: Collection[int], checkpoint: Checkpoint) -> dict[int, Kept]:
+    def models_of(
+        self, numbers: Collection[int], checkpoint: Checkpoint
+    ) -> dict[int, ModelAndDesign]:
         """Return the refits that are kept, with the designs that they were trained on."""
         found = checkpoint.refits(numbers)
         for k, (outcome, design) in found.items():
@@ -300,7 +302,7 @@ class _Work:
         for kind in (False, True):
             if some := [k for k in numbers if self._is_half(k) is kind]:
                 k = some[-1]
-                answers = self._answers(k, *self.kept([k], checkpoint)[k])
+                answers = self._answers(k, *self.models_of([k], checkpoint)[k])
                 make = partial(self._again, k)
                 proofs.append(prove(k, answers, make, checkpoint, times=1 + (len(some) == 1)))
         if differ and not all(proofs):
@@ -386,7 +388,7 @@ def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
         one = design.encode(rows.variables[:1])
         answers["distribution"] = predictive(predictor, one)(matrix)
     model = final_step(predictor.estimator).model
-    for name in REPORTED:
+    for name in REPORTS:
         value = getattr(getattr(model, "results_", model), name, None)
         if value is not None:
             answers[name] = np.sort(np.asarray(value, np.float64), axis=None)
