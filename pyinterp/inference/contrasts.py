@@ -24,8 +24,8 @@ OF_LOGARITHMS = "t, P and limits are computed for the logarithm. Equal values ha
 MARGINAL = "Odds are of mean probabilities; a logistic coefficient gives another odds ratio."
 # Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
-    "Of a single importance the limits are those of its table, and t and P too where its null value "
-    "is tested; t divides by the s.e. at that value, not by std err."
+    "Of a single importance the limits are those of its table, t and P too if its null value is "
+    "tested; t divides by the s.e. at that value, not by std err."
 )
 TWO_SIDES = (
     "Of several importances t divides by the standard error on the side of the hypothesis, "
