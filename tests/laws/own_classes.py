@@ -1,16 +1,23 @@
 """A script with classes of its own, whose tables must not depend on where refits are made.
 
 ``python own_classes.py FOLDER`` prints, by class and way, a digest of the table and the engine.
-Refits that FOLDER holds are resumed; a first run leaves some of them there.
+Refits that FOLDER holds are resumed; a first run leaves some of them there. ``own_classes.py FOLDER
+SEED KILLS`` kills so many fits in FOLDER at random, one class after another, and prints how many
+refits it holds of each.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
+import os
 import pickle
+import signal
 import sys
 import warnings
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +41,7 @@ import pyinterp as pi
 
 PLAN = pi.Subsampling(4)
 KEPT = 2  # refits that a first run leaves
+MOST_TOUCHES = 25  # of files of a folder, before a kill
 
 
 def trained(kind: type, **settings: Any) -> Any:
@@ -91,32 +99,79 @@ def shown(results: Any) -> list[str]:
     return [hashlib.sha256(numbers.encode()).hexdigest(), table.engine.name]
 
 
-def main(folder: Path) -> None:
+def fit_of(name: str) -> Any:
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["y", "x", "z"])
     data["y"] += data["x"] + data["z"] ** 2
+    learner = pi.Learner.from_formula("y ~ x + z", data, ESTIMATORS[name])
+    return partial(learner.fit, PLAN, seed=1, progress=False)
+
+
+def main(folder: Path, client: Any) -> None:
     found: dict[str, dict[str, list[str]]] = {}
-    for name, estimator in ESTIMATORS.items():
-        learner = pi.Learner.from_formula("y ~ x + z", data, estimator)
-
-        def fit(learner: Any = learner, **options: Any) -> Any:
-            return learner.fit(PLAN, seed=1, progress=False, **options)
-
+    said: dict[str, str] = {}
+    for name in ESTIMATORS:
+        fit = fit_of(name)
         ways = {"one process": shown(fit()), "two": shown(fit(n_jobs=2))}
         with joblib.parallel_config("threading"):
             ways["threads"] = shown(fit(n_jobs=2))
+        if client is not None:
+            with joblib.parallel_config("dask"):
+                ways["Dask"] = shown(fit(n_jobs=2))
         ways["pickled"] = shown(pickle.loads(cloudpickle.dumps(fit())))  # noqa: S301
         ways["afterwards"] = shown(fit())
         place = folder / name
         resumed = place.exists()
-        ways["resumed" if resumed else "kept"] = shown(fit(checkpoint=place))
+        whole = fit(checkpoint=place)
+        ways["resumed" if resumed else "kept"] = shown(whole)
+        said[name] = whole.pfi().context.folder
         if not resumed:
             for refit in sorted((place / "refits").glob("*.pickle"))[KEPT:]:
                 refit.unlink()
         found[name] = ways
-    print(json.dumps(found))
+    print(json.dumps([found, said]))
+
+
+def killed(fit: Any, place: Path, touches: int) -> bool:
+    """Fit in a copy of this process; whether it was killed at a touch of a file in the folder."""
+    if child := os.fork():
+        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    left = touches
+
+    def look(event: str, arguments: Any) -> None:
+        nonlocal left
+        if event in ("open", "os.rename") and str(place) in str(arguments[0]):
+            left -= 1
+            if left <= 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(look)
+    try:
+        fit(checkpoint=place)
+    finally:
+        os._exit(0)
+
+
+def kill(folder: Path, seed: int, kills: int) -> None:
+    rng, done = np.random.default_rng(seed), 0
+    for name in cycle(rng.permutation(list(ESTIMATORS))):
+        done += killed(fit_of(name), folder / name, int(rng.integers(1, MOST_TOUCHES)))
+        if done == kills:
+            break
+    kept = {name: len([*(folder / name).glob("refits/[!.]*.pickle")]) for name in ESTIMATORS}
+    print(json.dumps([done, kept]))
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    main(Path(sys.argv[1]))
+    place = Path(sys.argv[1])
+    if sys.argv[2:]:
+        kill(place, *map(int, sys.argv[2:]))
+    elif importlib.util.find_spec("distributed") is None:
+        main(place, None)
+    else:
+        from distributed import Client, LocalCluster
+
+        options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+        with LocalCluster(n_workers=2, **options) as cluster, Client(cluster) as client:
+            main(place, client)

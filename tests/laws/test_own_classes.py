@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,9 @@ pytest.importorskip("catboost")
 OWN_WAY = {"own predict", "own private step"}
 
 
-def run(folder: Path) -> dict[str, dict[str, list[str]]]:
-    command = [sys.executable, str(Path(__file__).with_name("own_classes.py")), str(folder)]
+def run(folder: Path, *more: int) -> Any:
+    script = Path(__file__).with_name("own_classes.py")
+    command = [sys.executable, *map(str, (script, folder, *more))]
     path = os.pathsep.join(
         filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")])
     )
@@ -26,8 +29,10 @@ def run(folder: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def test_tables_of_own_classes_do_not_depend_on_where_refits_are_made(tmp_path: Path) -> None:
-    first, then = run(tmp_path), run(tmp_path)
+    (first, _), (then, said) = run(tmp_path), run(tmp_path)
     assert len(first) == 12
+    assert {*said.values()} == {"2 of 4 refits, proven"}
+    assert ("Dask" in first["module"]) == (importlib.util.find_spec("distributed") is not None)
     for name, ways in first.items():
         every = {tuple(shown) for shown in [*ways.values(), *then[name].values()]}
         assert len(every) == 1, (name, ways, then[name])
