@@ -4,6 +4,8 @@ Each of the table's learners says in its own words what it predicts. Its explain
 with scikit-learn's ``d2_*`` scores, and with the null deviance of statsmodels.
 """
 
+from functools import partial
+
 import catboost
 import lightgbm
 import numpy as np
@@ -12,42 +14,19 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
-from fits import words_of
+from fits import fit_of, model_of, words_of
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import (
-    AdaBoostRegressor,
-    BaggingRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    StackingRegressor,
-    VotingRegressor,
-)
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import (
-    GammaRegressor,
-    HuberRegressor,
-    LassoLarsIC,
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
     QuantileRegressor,
-    SGDClassifier,
-    SGDRegressor,
-    TweedieRegressor,
 )
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, d2_tweedie_score, r2_score
-from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import BernoulliNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR, LinearSVC
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVR
+from sklearn.utils import all_estimators
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
@@ -107,214 +86,205 @@ class Support(SVR):
     """A class of the user's, of a library's."""
 
 
-def pinball(q):
-    def share(y, f):
-        return d2_pinball_score(y, f, alpha=q)
-
-    return share
-
-
-def tweedie(power):
-    def share(y, f):
-        return d2_tweedie_score(y, f, power=power)
-
-    return share
+SHARES = {
+    "squared error": r2_score,
+    "absolute error": d2_absolute_error_score,
+    "Poisson deviance": partial(d2_tweedie_score, power=1),
+    "gamma deviance": partial(d2_tweedie_score, power=2),
+}
 
 
-SQUARED, ABSOLUTE = ("squared error", r2_score), ("absolute error", d2_absolute_error_score)
-POISSON, GAMMA = ("Poisson deviance", tweedie(1)), ("gamma deviance", tweedie(2))
-
-
-def at(q):
-    return f"pinball loss, q = {q}", pinball(q)
-
-
-def of(power):
-    return f"Tweedie deviance, p = {power}", tweedie(power)
+def share_of(loss):
+    """Return scikit-learn's share of a loss, which may end in a number."""
+    kind, _, number = loss.partition(" = ")
+    if kind == "pinball loss, q":
+        return partial(d2_pinball_score, alpha=float(number))
+    return SHARES.get(kind) or partial(d2_tweedie_score, power=float(number))
 
 
 def deciles(q):
     return GradientBoostingRegressor(loss="quantile", alpha=q, n_estimators=9)
 
 
-# By learner: what it predicts, the words of PD, the default loss, and scikit-learn's share.
-MEAN, OTHER = ("mean", "expected value"), ("other", "prediction")
-MEDIAN, NONE = ("quantile", "median"), ("unknown", "prediction")
-NUMBERS = [
-    (LinearRegression(), MEAN, SQUARED),
-    (KNeighborsRegressor(), MEAN, SQUARED),
-    (LassoLarsIC(), MEAN, SQUARED),
-    (RandomForestRegressor(5), MEAN, SQUARED),
-    (RandomForestRegressor(5, criterion="absolute_error"), MEDIAN, ABSOLUTE),
-    (RandomForestRegressor(5, criterion="poisson"), MEAN, SQUARED),
-    (MLPRegressor(hidden_layer_sizes=(3,), max_iter=3000, tol=0.01), MEAN, SQUARED),
-    (GradientBoostingRegressor(n_estimators=9), MEAN, SQUARED),
-    (GradientBoostingRegressor(loss="absolute_error", n_estimators=9), MEDIAN, ABSOLUTE),
-    (
-        GradientBoostingRegressor(loss="quantile", alpha=0.95, n_estimators=9),
-        ("quantile", "95% quantile"),
-        at(0.95),
-    ),
-    (GradientBoostingRegressor(loss="huber", n_estimators=9), OTHER, SQUARED),
-    (
-        HistGradientBoostingRegressor(loss="quantile", quantile=0.2, max_iter=9),
-        ("quantile", "20% quantile"),
-        at(0.2),
-    ),
-    (HistGradientBoostingRegressor(loss="gamma", max_iter=9), MEAN, GAMMA),
-    (HistGradientBoostingRegressor(loss="poisson", max_iter=9), MEAN, POISSON),
-    (QuantileRegressor(quantile=0.9, alpha=0), ("quantile", "90% quantile"), at(0.9)),
-    (QuantileRegressor(alpha=0), MEDIAN, ABSOLUTE),
-    (PoissonRegressor(), MEAN, POISSON),
-    (GammaRegressor(), MEAN, GAMMA),
-    (TweedieRegressor(power=1.5, alpha=0), MEAN, of(1.5)),
-    (TweedieRegressor(power=3, alpha=0.1), MEAN, of(3)),
-    (TweedieRegressor(power=0), MEAN, SQUARED),
-    (HuberRegressor(), OTHER, SQUARED),
-    (SGDRegressor(loss="epsilon_insensitive"), OTHER, SQUARED),
-    (Support(), OTHER, SQUARED),
-    (AdaBoostRegressor(n_estimators=3), OTHER, SQUARED),
-    (lightgbm.LGBMRegressor(**LGB), MEAN, SQUARED),
-    (lightgbm.LGBMRegressor(objective="mae", **LGB), MEDIAN, ABSOLUTE),
-    (lightgbm.LGBMRegressor(objective="quantile", **LGB), ("quantile", "90% quantile"), at(0.9)),
-    (lightgbm.LGBMRegressor(objective="tweedie", tweedie_variance_power=1.2, **LGB), MEAN, of(1.2)),
-    (lightgbm.LGBMRegressor(objective="mape", **LGB), OTHER, SQUARED),
-    (lightgbm.LGBMRegressor(reg_sqrt=True, **LGB), OTHER, SQUARED),
-    (xgboost.XGBRegressor(**XGB), MEAN, SQUARED),
-    (
-        xgboost.XGBRegressor(objective="reg:quantileerror", quantile_alpha=0.8, **XGB),
-        ("quantile", "80% quantile"),
-        at(0.8),
-    ),
-    (xgboost.XGBRegressor(objective="reg:absoluteerror", **XGB), MEDIAN, ABSOLUTE),
-    (xgboost.XGBRegressor(objective="reg:gamma", **XGB), MEAN, GAMMA),
-    (xgboost.XGBRegressor(objective="reg:squaredlogerror", **XGB), OTHER, SQUARED),
-    (catboost.CatBoostRegressor(**CAT), MEAN, SQUARED),
-    (
-        catboost.CatBoostRegressor(loss_function="Quantile:alpha=0.9", **CAT),
-        ("quantile", "90% quantile"),
-        at(0.9),
-    ),
-    (catboost.CatBoostRegressor(loss_function="MAE", **CAT), MEDIAN, ABSOLUTE),
-    (catboost.CatBoostRegressor(loss_function="Tweedie:variance_power=1.4", **CAT), MEAN, of(1.4)),
-    (
-        catboost.CatBoostRegressor(loss_function="Expectile:alpha=0.9", **CAT),
-        ("expectile", "prediction"),
-        SQUARED,
-    ),
-    (catboost.CatBoostRegressor(loss_function="LogLinQuantile:alpha=0.5", **CAT), OTHER, SQUARED),
-    (catboost.CatBoostRegressor(loss_function="Lq:q=1.2", **CAT), OTHER, SQUARED),
-    (make_pipeline(StandardScaler(), PoissonRegressor()), MEAN, POISSON),
-    (GridSearchCV(GammaRegressor(), {"alpha": [0.1, 1]}), MEAN, GAMMA),
-    (BaggingRegressor(QuantileRegressor(alpha=0), 3), MEDIAN, ABSOLUTE),
-    (VotingRegressor([("a", GammaRegressor()), ("b", LinearRegression())]), MEAN, SQUARED),
-    (VotingRegressor([("a", deciles(0.1)), ("b", deciles(0.9))]), OTHER, SQUARED),
-    (VotingRegressor([("a", deciles(0.9)), ("b", LinearRegression())]), OTHER, SQUARED),
-    (
-        VotingRegressor([("a", deciles(0.9)), ("b", QuantileRegressor(quantile=0.9, alpha=0))]),
-        ("quantile", "90% quantile"),
-        at(0.9),
-    ),
-    (StackingRegressor([("a", HuberRegressor())]), MEAN, SQUARED),
-    (TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler()), MEAN, SQUARED),
-    (
-        TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
-        OTHER,
-        SQUARED,
-    ),
-    (pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.7}), ("quantile", "70% quantile"), at(0.7)),
-    (pi.statsmodels_learner(sm.RLM), OTHER, SQUARED),
-    (pi.statsmodels_learner(sm.OLS), MEAN, SQUARED),
-    (Own(), NONE, SQUARED),
-    (Declared(), ("quantile", "90% quantile"), at(0.9)),
-]
+def rows_of(table):
+    """Return the expressions of a table, each with the words above it."""
+    rows, above = [], ""
+    for line in table.strip().splitlines():
+        if line[0] == " ":
+            rows.append((line.strip(), above))
+        else:
+            above = line
+    return rows
 
 
-def named(value):
-    return str(value).replace("\n", "")[:60] if isinstance(value, BaseEstimator) else ""
+def learner_of(expression):
+    named = {**dict(all_estimators()), **globals()}
+    return eval(expression, named)  # noqa: S307 - tables of tests
 
 
-@pytest.mark.parametrize(("learner", "aim", "loss"), NUMBERS, ids=named)
-def test_a_learner_of_numbers(data, learner, aim, loss):
-    fitted = pi.Learner.from_formula("y ~ x + z", data, learner).fit_model(seed=1)
-    found = fitted.analysis.problem.predictor.aim
-    assert (found.name, found.phrase) == aim
+def predicted_of(fitted):
+    problem = fitted.analysis.problem
+    return problem.predictor(problem.design.encode(problem.sample.variables))
+
+
+# Learners by what they predict, the words of PD and the default loss.
+NUMBERS = """
+mean, expected value; squared error
+    LinearRegression()
+    KNeighborsRegressor()
+    LassoLarsIC()
+    RandomForestRegressor(5)
+    RandomForestRegressor(5, criterion="poisson")
+    MLPRegressor(hidden_layer_sizes=(3,), max_iter=3000, tol=0.01)
+    GradientBoostingRegressor(n_estimators=9)
+    TweedieRegressor(power=0)
+    lightgbm.LGBMRegressor(**LGB)
+    xgboost.XGBRegressor(**XGB)
+    catboost.CatBoostRegressor(**CAT)
+    VotingRegressor([("a", GammaRegressor()), ("b", LinearRegression())])
+    StackingRegressor([("a", HuberRegressor())])
+    TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler())
+    pi.statsmodels_learner(sm.OLS)
+mean, expected value; Poisson deviance
+    HistGradientBoostingRegressor(loss="poisson", max_iter=9)
+    PoissonRegressor()
+    Pipeline([("scale", StandardScaler()), ("poisson", PoissonRegressor())])
+mean, expected value; gamma deviance
+    HistGradientBoostingRegressor(loss="gamma", max_iter=9)
+    GammaRegressor()
+    xgboost.XGBRegressor(objective="reg:gamma", **XGB)
+    GridSearchCV(GammaRegressor(), {"alpha": [0.1, 1]})
+mean, expected value; Tweedie deviance, p = 1.2
+    lightgbm.LGBMRegressor(objective="tweedie", tweedie_variance_power=1.2, **LGB)
+mean, expected value; Tweedie deviance, p = 1.4
+    catboost.CatBoostRegressor(loss_function="Tweedie:variance_power=1.4", **CAT)
+mean, expected value; Tweedie deviance, p = 1.5
+    TweedieRegressor(power=1.5, alpha=0)
+mean, expected value; Tweedie deviance, p = 3
+    TweedieRegressor(power=3, alpha=0.1)
+quantile, median; absolute error
+    RandomForestRegressor(5, criterion="absolute_error")
+    GradientBoostingRegressor(loss="absolute_error", n_estimators=9)
+    QuantileRegressor(alpha=0)
+    lightgbm.LGBMRegressor(objective="mae", **LGB)
+    xgboost.XGBRegressor(objective="reg:absoluteerror", **XGB)
+    catboost.CatBoostRegressor(loss_function="MAE", **CAT)
+    BaggingRegressor(QuantileRegressor(alpha=0), 3)
+quantile, 20% quantile; pinball loss, q = 0.2
+    HistGradientBoostingRegressor(loss="quantile", quantile=0.2, max_iter=9)
+quantile, 70% quantile; pinball loss, q = 0.7
+    pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.7})
+quantile, 80% quantile; pinball loss, q = 0.8
+    xgboost.XGBRegressor(objective="reg:quantileerror", quantile_alpha=0.8, **XGB)
+quantile, 90% quantile; pinball loss, q = 0.9
+    QuantileRegressor(quantile=0.9, alpha=0)
+    lightgbm.LGBMRegressor(objective="quantile", **LGB)
+    catboost.CatBoostRegressor(loss_function="Quantile:alpha=0.9", **CAT)
+    VotingRegressor([("a", deciles(0.9)), ("b", QuantileRegressor(quantile=0.9, alpha=0))])
+    Declared()
+quantile, 95% quantile; pinball loss, q = 0.95
+    deciles(0.95)
+expectile, prediction; squared error
+    catboost.CatBoostRegressor(loss_function="Expectile:alpha=0.9", **CAT)
+other, prediction; squared error
+    GradientBoostingRegressor(loss="huber", n_estimators=9)
+    HuberRegressor()
+    SGDRegressor(loss="epsilon_insensitive")
+    Support()
+    AdaBoostRegressor(n_estimators=3)
+    lightgbm.LGBMRegressor(objective="mape", **LGB)
+    lightgbm.LGBMRegressor(reg_sqrt=True, **LGB)
+    xgboost.XGBRegressor(objective="reg:squaredlogerror", **XGB)
+    catboost.CatBoostRegressor(loss_function="LogLinQuantile:alpha=0.5", **CAT)
+    catboost.CatBoostRegressor(loss_function="Lq:q=1.2", **CAT)
+    VotingRegressor([("a", deciles(0.1)), ("b", deciles(0.9))])
+    VotingRegressor([("a", deciles(0.9)), ("b", LinearRegression())])
+    TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
+    pi.statsmodels_learner(sm.RLM)
+unknown, prediction; squared error
+    Own()
+"""
+
+
+@pytest.mark.parametrize(("learner", "words"), rows_of(NUMBERS))
+def test_a_learner_of_numbers(data, learner, words):
+    fitted = model_of("y ~ x + z", data, learner_of(learner))
+    found, (aim, loss) = fitted.analysis.problem.predictor.aim, words.split("; ")
+    assert f"{found.name}, {found.phrase}" == aim
     assert found.name != "unknown" or not found.words
     share = fitted.loss(relation="explained")
-    expected = loss[1](
-        data["y"],
-        fitted.analysis.problem.predictor(
-            fitted.analysis.problem.design.encode(fitted.analysis.problem.sample.variables)
-        ),
-    )
-    assert share.fit.name == loss[0]
-    single = type(learner).__module__.startswith("xgboost")  # precision of its own predictions
+    assert share.fit.name == loss
+    single = learner.startswith("xgboost")  # precision of its own predictions
+    expected = share_of(loss)(data["y"], predicted_of(fitted))
     assert share.params.iloc[0] == pytest.approx(expected, abs=1e-6 if single else 1e-10)
-    assert f"ean {aim[1]} of `y`" in words_of(fitted.pd("x", points=2))
+    assert f"ean {found.phrase} of `y`" in words_of(fitted.pd("x", points=2))
 
 
 def test_what_is_read_of_learners_is_read_of_fits_and_files(data, tmp_path):
-    res = pi.Learner.from_formula("y ~ x", data, QuantileRegressor(quantile=0.9, alpha=0)).fit(
-        FEW, seed=1, progress=False
-    )
+    given = "y ~ x", data, QuantileRegressor(quantile=0.9, alpha=0), FEW
+    res = fit_of(*given)
     table = res.pd("x", points=2)
     res.save(tmp_path / "a.pyinterp")
     again = pi.load(tmp_path / "a.pyinterp")
     assert again.analysis.problem.predictor.aim == res.analysis.problem.predictor.aim
     assert str(again.pd("x", points=2).summary()) == str(table.summary())
-    dropped = pi.Learner.from_formula("y ~ x", data, QuantileRegressor(quantile=0.9, alpha=0)).fit(
-        FEW, seed=1, progress=False, keep_models=False, measure=["loss"]
-    )
+    dropped = fit_of(*given, keep_models=False, measure=["loss"])
     assert dropped.loss().params.equals(res.loss().params)
 
 
-CLASSES = [
-    (LogisticRegression(), "probability"),
-    (GradientBoostingClassifier(n_estimators=3), "probability"),
-    (CalibratedClassifierCV(LinearSVC()), "probability"),
-    (lightgbm.LGBMClassifier(**LGB), "probability"),
-    (xgboost.XGBClassifier(**XGB), "probability"),
-    (catboost.CatBoostClassifier(**CAT), "probability"),
-    (pi.statsmodels_learner(sm.Logit), "probability"),
-    (LinearSVC(), "class"),
-    (RandomForestClassifier(3, class_weight="balanced"), "other"),
-    (lightgbm.LGBMClassifier(unbalance=True, **LGB), "other"),
-    (xgboost.XGBClassifier(scale_pos_weight=3, **XGB), "other"),
-    (catboost.CatBoostClassifier(auto_class_weights="Balanced", **CAT), "other"),
-    (LinearDiscriminantAnalysis(priors=[0.5, 0.5]), "other"),
-    (BernoulliNB(class_prior=[0.5, 0.5]), "other"),
-    (SGDClassifier(loss="modified_huber"), "other"),
-]
+CLASSES = """
+probability
+    LogisticRegression()
+    GradientBoostingClassifier(n_estimators=3)
+    CalibratedClassifierCV(LinearSVC())
+    lightgbm.LGBMClassifier(**LGB)
+    xgboost.XGBClassifier(**XGB)
+    catboost.CatBoostClassifier(**CAT)
+    pi.statsmodels_learner(sm.Logit)
+class
+    LinearSVC()
+other
+    RandomForestClassifier(3, class_weight="balanced")
+    lightgbm.LGBMClassifier(unbalance=True, **LGB)
+    xgboost.XGBClassifier(scale_pos_weight=3, **XGB)
+    catboost.CatBoostClassifier(auto_class_weights="Balanced", **CAT)
+    LinearDiscriminantAnalysis(priors=[0.5, 0.5])
+    BernoulliNB(class_prior=[0.5, 0.5])
+    SGDClassifier(loss="modified_huber")
+"""
 
 
-@pytest.mark.parametrize(("learner", "aim"), CLASSES, ids=named)
+@pytest.mark.parametrize(("learner", "aim"), rows_of(CLASSES))
 def test_a_classifier(data, learner, aim):
-    fitted = pi.Learner.from_formula("two ~ x + z", data, learner).fit_model(seed=1)
+    fitted = model_of("two ~ x + z", data, learner_of(learner))
     found = fitted.analysis.problem.predictor.aim
     assert found.name == aim
     assert found.no_mean == (aim != "probability")
     assert fitted.loss().fit.name == ("zero-one loss" if aim == "class" else "log loss")
 
 
-RESULTS = {
-    "poisson": ("count", families.Poisson()),
-    "gamma": ("y", families.Gamma(links.Log())),
-    "inverse Gaussian": ("y", families.InverseGaussian(links.Log())),
-    "gaussian": ("y", families.Gaussian()),
-    "gaussian, log": ("y", families.Gaussian(links.Log())),
-    "Tweedie": ("count", families.Tweedie(links.Log(), var_power=1.5)),
-    "negative binomial": ("count", families.NegativeBinomial(alpha=0.7)),
-    "binomial": ("two", families.Binomial()),
-    "probit": ("two", families.Binomial(links.Probit())),
-    "cloglog": ("two", families.Binomial(links.CLogLog())),
-}
+RESULTS = """
+y
+    Gamma(links.Log())
+    InverseGaussian(links.Log())
+    Gaussian()
+    Gaussian(links.Log())
+count
+    Poisson()
+    Tweedie(links.Log(), var_power=1.5)
+    NegativeBinomial(alpha=0.7)
+two
+    Binomial()
+    Binomial(links.Probit())
+    Binomial(links.CLogLog())
+"""
 
 
 @pytest.mark.parametrize("exposed", [False, True])
-@pytest.mark.parametrize("name", RESULTS)
-def test_explained_deviance_is_that_of_statsmodels(data, name, exposed):
+@pytest.mark.parametrize(("family", "response"), rows_of(RESULTS))
+def test_explained_deviance_is_that_of_statsmodels(data, family, response, exposed):
     """The null model has the offset too: a constant rate times exposure, where the link is log."""
-    response, family = RESULTS[name]
+    family = learner_of(f"families.{family}")
     data = data.assign(two=data["two"].astype(int), log_t=np.log(data["time"]))
     offset = {"offset": data["log_t"]} if exposed else {}
     results = smf.glm(f"{response} ~ x + z", data, family=family, **offset).fit()
@@ -327,30 +297,27 @@ def test_explained_deviance_is_that_of_statsmodels(data, name, exposed):
     assert fitted.analysis.problem.predictor.aim.name == kind
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        pi.statsmodels_learner(sm.GLM, family=families.Poisson()),
-        HistGradientBoostingRegressor(loss="poisson", max_iter=5),
-        lightgbm.LGBMRegressor(objective="poisson", **LGB),
-        xgboost.XGBRegressor(objective="count:poisson", **XGB),
-    ],
-    ids=named,
-)
+RATES = """
+    pi.statsmodels_learner(sm.GLM, family=families.Poisson())
+    HistGradientBoostingRegressor(loss="poisson", max_iter=5)
+    lightgbm.LGBMRegressor(objective="poisson", **LGB)
+    xgboost.XGBRegressor(objective="count:poisson", **XGB)
+"""
+
+
+@pytest.mark.parametrize("learner", [learner.strip() for learner in RATES.strip().splitlines()])
 def test_a_learner_of_rates_is_compared_with_a_constant_rate(data, learner):
-    res = pi.Learner.from_formula("count ~ x", data, learner, exposure="time")
-    fitted = res.fit_model(seed=1)
-    predicted = fitted.analysis.problem.predictor(
-        fitted.analysis.problem.design.encode(fitted.analysis.problem.sample.variables)
-    )
+    fitted = model_of("count ~ x", data, learner_of(learner), exposure="time")
     constant = data["time"] * data["count"].sum() / data["time"].sum()
-    losses = [pi_loss(data["count"].to_numpy(float), f) for f in (predicted, constant.to_numpy())]
+    losses = [
+        pi_loss(data["count"].to_numpy(float), f)
+        for f in (predicted_of(fitted), constant.to_numpy())
+    ]
     share = fitted.loss(relation="explained")
     assert share.params.iloc[0] == pytest.approx(1 - losses[0] / losses[1], abs=1e-9)
-    weighted = pi.Learner.from_formula(
-        "count ~ x", data.assign(w=1.0 + (data["x"] > 0)), PoissonRegressor(), exposure="time",
-        weights="w", weights_type="sampling",
-    ).fit_model()  # fmt: skip
+    weights = {"weights": "w", "weights_type": "sampling"}
+    weighted = data.assign(w=1.0 + (data["x"] > 0))
+    weighted = model_of("count ~ x", weighted, PoissonRegressor(), exposure="time", **weights)
     assert 0 < weighted.loss(relation="explained").params.iloc[0] < 1
 
 
@@ -360,22 +327,19 @@ def pi_loss(y, f):
 
 def test_an_offset_of_an_identity_link_is_subtracted(data):
     booster = lightgbm.LGBMRegressor(objective="mae", **LGB)
-    fitted = pi.Learner.from_formula("y ~ x", data, booster, offset="time").fit_model(seed=1)
-    problem = fitted.analysis.problem
-    predicted = problem.predictor(problem.design.encode(problem.sample.variables))
-    expected = d2_absolute_error_score(data["y"] - data["time"], predicted - data["time"])
+    fitted = model_of("y ~ x", data, booster, offset="time")
+    without = (y - data["time"] for y in (data["y"], predicted_of(fitted)))
+    expected = d2_absolute_error_score(*without)
     assert fitted.loss(relation="explained").params.iloc[0] == pytest.approx(expected, abs=1e-10)
 
 
 def test_a_user_says_what_is_predicted(data):
-    for prediction, loss in [
-        ("quantile(.9)", "pinball loss, q = 0.9"),
-        ("quantile(0.9)", "pinball loss, q = 0.9"),
-        ("median", "absolute error"),
-        ("mean", "squared error"),
-        ("other", "squared error"),
-        (None, "squared error"),
-    ]:
+    losses = {
+        "pinball loss, q = 0.9": ("quantile(.9)", "quantile(0.9)"),
+        "absolute error": ("median",),
+        "squared error": ("mean", "other", None),
+    }
+    for loss, prediction in ((loss, one) for loss, words in losses.items() for one in words):
         learner = pi.Learner.from_formula("y ~ x + z", data, Own(), prediction=prediction)
         rows = data[["x", "z"]]
         of_arrays = pi.Learner(data["y"], rows, Own(), prediction=prediction)
@@ -418,23 +382,21 @@ def test_classes_need_no_words(data):
 def test_only_its_own_loss_says_that_a_learner_found_nothing(data, loss, said):
     noise = data.assign(y=np.random.default_rng(1).normal(size=len(data)))
     learner = GradientBoostingRegressor(loss="quantile", alpha=0.95, n_estimators=30, max_depth=5)
-    res = pi.Learner.from_formula("y ~ x + z", noise, learner).fit(FEW, seed=1, progress=False)
+    res = fit_of("y ~ x + z", noise, learner, FEW)
     assert said in words_of(res.loss(loss))
 
 
 def test_population_refuses_by_the_same_words(data):
     booster = catboost.CatBoostRegressor(loss_function="Lq:q=1.2", **CAT)
     for estimator, word in [(booster, "loss_function='Lq:q=1.2'"), (Declared(), "prediction=")]:
-        res = pi.Learner.from_formula("y ~ x + z", data, estimator).fit(
-            pi.CrossValidation(2), seed=1, progress=False
-        )
+        res = fit_of("y ~ x + z", data, estimator, pi.CrossValidation(2))
         with pytest.raises(OptionError, match=word):
             res.population("x")
 
 
 def test_an_error_offers_what_suits_the_prediction(data):
-    def refused(learner, **options):
-        fitted = pi.Learner.from_formula("y ~ x", data, learner, **options).fit_model()
+    def refused(learner):
+        fitted = model_of("y ~ x", data, learner)
         with pytest.raises(LossError) as error:
             fitted.loss("log")
         return str(error.value)
@@ -447,7 +409,7 @@ def test_an_error_offers_what_suits_the_prediction(data):
 
 def test_a_classifier_of_labels_found_nothing_by_its_own_loss(data):
     noise = data.assign(two=np.random.default_rng(2).uniform(size=len(data)) < 0.4)
-    res = pi.Learner.from_formula("two ~ x + z", noise, Nearest()).fit(FEW, seed=1, progress=False)
+    res = fit_of("two ~ x + z", noise, Nearest(), FEW)
     assert "D² below 0: one constant predicts better. The table" in words_of(res.loss())
 
 
