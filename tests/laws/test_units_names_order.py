@@ -155,8 +155,11 @@ class Ask(NamedTuple):
         return getattr(fit, self.method)(*map(named, self.args), **self.options)
 
 
-def ask(method, /, *args, **options):
-    return Ask(method, args, options)
+def ask(call):
+    """Return a call that is written as of results."""
+    method, _, given = call[:-1].partition("(")
+    given = f"(lambda *args, **options: Ask({method!r}, args, options))({given})"
+    return eval(given)  # noqa: S307 - tables of tests
 
 
 class Law(NamedTuple):
@@ -174,114 +177,102 @@ class Law(NamedTuple):
 
 
 X_AND_G = ["x", "g"]  # a number and a category, to save time
-LAWS = {
-    # Loss.
-    "loss": Law("y²", ask("loss")),
-    "absolute loss": Law("y", ask("loss", loss="absolute")),
-    "R²": Law("1", ask("loss", relation="explained")),
-    **{
-        f"metric {name}": Law(unit, ask("metric", metric=name), besides)
-        for name, unit, besides in (
-            ("rmse", "y", ""),
-            ("mae", "y", ""),
-            ("mse", "y²", ""),
-            ("rsq", "1", ""),
-            ("rsq_trad", "1", ""),
-            ("mape", "1", "zero of y"),
-        )
-    },
-    # Importance.
-    "PFI": Law("y²", ask("pfi", sampler="marginal")),
-    "PFI, ratio": Law("1", ask("pfi", X_AND_G, loss="squared", relation="ratio")),
-    "PFI, absolute": Law("y", ask("pfi", X_AND_G, loss="absolute")),
-    "PFI, Poisson": Law("y", ask("pfi", X_AND_G, loss="poisson"), "zero of y"),
-    "PFI, gamma": Law("1", ask("pfi", X_AND_G, loss="gamma"), "zero of y"),
-    "PFI, rsq": Law("1", ask("pfi", X_AND_G, metric="rsq", permutations=2), "draws"),
-    "PFI, residual": Law("y²", ask("pfi", ["x"], sampler="residual"), "draws"),
-    "PFI, categorical": Law("y²", ask("pfi", ["g"], sampler="categorical"), "draws"),
-    "PFI, small subgroups": Law(
-        "y²", ask("pfi", ["x", "z"], sampler=pi.samplers.Subgroup(leaf=5)), "draws"
-    ),
-    "PFI, subgroup": Law("y²", ask("pfi", X_AND_G, sampler="subgroup"), "draws"),
-    "PFI, conditional": Law("y²", ask("pfi", X_AND_G, sampler="conditional"), "draws"),
-    "PFI, knockoff": Law(
-        "y²", ask("pfi", ["x", "z"], sampler="knockoff", permutations=20), "draws", "numbers"
-    ),
-    "MVIM": Law("y²", ask("mvim", X_AND_G)),
-    "CVIM": Law("y²", ask("cvim", X_AND_G), "draws"),
-    "AMVIM": Law("y²", ask("amvim", X_AND_G, method="linear"), "draws"),
-    "AMVIM, additive": Law("y²", ask("amvim", X_AND_G, method="additive")),
-    "LOCO": Law("y²", ask("loco"), fits="refits"),
-    "SAGE": Law("y²", ask("sage"), "draws"),
-    "importances": Law("y² | y", ask("importance", ["mvim", "firm"], X_AND_G)),
-    "positivity": Law("1", ask("positivity", X_AND_G), "draws"),
-    "redundancy": Law("1 | 1", ask("redundancy", ["x"]), "draws"),
-    "coefficients": Law("y / x", ask("native_importance", type="raw"), "coefficients"),
-    "t": Law("1", ask("native_importance", type="stat"), "coefficients", "fitted"),
-    # Effects.
-    "PD of x": Law(
-        "y + c",
-        ask("pd", "x", points=4, grid="quantile", of="prediction", kind="pd", average="mean"),
-    ),
-    "PD of g": Law("y + c", ask("pd", "g")),
-    "PD of x and g": Law("y + c", ask("pd", X_AND_G, points=2)),
-    "PD, exemplar": Law("y + c", ask("pd", "x", points=4, average="exemplar")),
-    "PD, equidistant": Law("y + c", ask("pd", "x", points=4, grid="equidistant")),
-    "PD of g, equidistant": Law("y + c", ask("pd", "g", points=2, grid="equidistant")),
-    "PD, all values": Law("y + c", ask("pd", "x", grid="unique")),
-    "PD, grid of R": Law("y + c", ask("pd", "x", grid="r")),
-    "ICE": Law("y + c", ask("pd", "x", points=4, kind="ice")),
-    "c-ICE": Law("y", ask("pd", "x", points=4, kind="c-ice")),
-    "d-ICE": Law("y / x", ask("pd", "x", points=4, kind="d-ice")),
-    "ALE of x": Law("y", ask("ale", "x", points=4)),
-    "ALE of g": Law("y", ask("ale", "g"), "order of levels"),
-    "AME": Law("y / x", ask("ame"), "first level"),
-    "AME over one sd": Law("y / x", ask("ame", step="sd"), "first level"),
-    "FIRM": Law("y", ask("firm", points=4, spread="sd")),
-    "FIRM, ICE": Law("y", ask("firm", points=4, ice=True)),
-    "FIRM, mad": Law("y", ask("firm", points=4, spread="mad")),
-    "FIRM, iqr": Law("y", ask("firm", points=4, spread="iqr")),
-    "vint": Law("y", ask("vint", X_AND_G, points=3)),
-    "H": Law("1", ask("h_statistic", X_AND_G, order="overall")),
-    "H, pairwise": Law("1", ask("h_statistic", X_AND_G, order="pairwise")),
-    "H, three-way": Law("1", ask("h_statistic", order="three-way")),
-    "H, total": Law("1", ask("h_statistic", order="total")),
-    "H, importance": Law("1", ask("h_statistic", X_AND_G, order="importance")),
-    "H, in units": Law("y", ask("h_statistic", ["x"], normalize=False, squared=False)),
-    "causal, x": Law("y | y² | 1 | 1", ask("causal", "x", points=3), "draws"),
-    "causal, g": Law("y | y² | 1 | 1", ask("causal", "g"), "draws, first level"),
-    # Predictive distributions.
-    "entropy": Law("log y", ask("pd", "x", points=4, of="entropy"), fits="fitted"),
-    "log likelihood": Law("log y", ask("pd", "x", points=4, of="nll"), fits="fitted"),
-    "likelihood PFI": Law("1", ask("likelihood_pfi"), fits="fitted"),
-    "entropy PFI": Law("1", ask("entropy_pfi"), fits="fitted"),
-    "uncertainty": Law("1 | 1 | 1", ask("uncertainty", X_AND_G), "draws", "fitted"),
-    # Two classes.
-    **{
-        f"PFI, {name}": Law("1", ask("pfi", loss=name), fits="classes")
-        for name in ("log", "brier", "zero_one")
-    },
-    **{
-        f"metric {name}": Law("1", ask("metric", metric=name), besides, "classes")
-        for name, besides in (
-            ("accuracy", ""),
-            ("bal_accuracy", ""),
-            ("youden", ""),
-            ("logloss", ""),
-            ("log_loss", ""),
-            ("brier", ""),
-            ("roc_auc", ""),
-            ("pr_auc", "second class"),
-        )
-    },
-    "PD, probability": Law("p", ask("pd", "x", points=4, scale="probability"), fits="classes"),
-    "PD, logit": Law("log-odds", ask("pd", "x", points=4, scale="logit"), fits="classes"),
-    "PD, centered logit": Law(
-        "log-odds", ask("pd", "x", points=4, scale="centered-logit"), fits="classes"
-    ),
-    "AME of log-odds": Law("log-odds / x", ask("ame", scale="logit"), "first level", "classes"),
-    "FIRM of probabilities": Law("1", ask("firm", points=4), fits="classes"),
-}
+
+
+def laws(table):
+    """Return the laws of a table of names, units, calls, what moves besides, and fits."""
+    lines = (line.split("; ") for line in table.splitlines() if line and line[0] != "#")
+    return {name: Law(unit, ask(call), *more) for name, unit, call, *more in lines}
+
+
+LAWS = laws("""
+# Loss
+loss; y²; loss()
+absolute loss; y; loss(loss='absolute')
+R²; 1; loss(relation='explained')
+metric rmse; y; metric(metric='rmse')
+metric mae; y; metric(metric='mae')
+metric mse; y²; metric(metric='mse')
+metric rsq; 1; metric(metric='rsq')
+metric rsq_trad; 1; metric(metric='rsq_trad')
+metric mape; 1; metric(metric='mape'); zero of y
+# Importance
+PFI; y²; pfi(sampler='marginal')
+PFI, ratio; 1; pfi(X_AND_G, loss='squared', relation='ratio')
+PFI, absolute; y; pfi(X_AND_G, loss='absolute')
+PFI, Poisson; y; pfi(X_AND_G, loss='poisson'); zero of y
+PFI, gamma; 1; pfi(X_AND_G, loss='gamma'); zero of y
+PFI, rsq; 1; pfi(X_AND_G, metric='rsq', permutations=2); draws
+PFI, residual; y²; pfi(['x'], sampler='residual'); draws
+PFI, categorical; y²; pfi(['g'], sampler='categorical'); draws
+PFI, small subgroups; y²; pfi(['x', 'z'], sampler=pi.samplers.Subgroup(leaf=5)); draws
+PFI, subgroup; y²; pfi(X_AND_G, sampler='subgroup'); draws
+PFI, conditional; y²; pfi(X_AND_G, sampler='conditional'); draws
+PFI, knockoff; y²; pfi(['x', 'z'], sampler='knockoff', permutations=20); draws; numbers
+MVIM; y²; mvim(X_AND_G)
+CVIM; y²; cvim(X_AND_G); draws
+AMVIM; y²; amvim(X_AND_G, method='linear'); draws
+AMVIM, additive; y²; amvim(X_AND_G, method='additive')
+LOCO; y²; loco(); ; refits
+SAGE; y²; sage(); draws
+importances; y² | y; importance(['mvim', 'firm'], X_AND_G)
+positivity; 1; positivity(X_AND_G); draws
+redundancy; 1 | 1; redundancy(['x']); draws
+coefficients; y / x; native_importance(type='raw'); coefficients
+t; 1; native_importance(type='stat'); coefficients; fitted
+# Effects
+PD of x; y + c; pd('x', points=4, grid='quantile', of='prediction', kind='pd', average='mean')
+PD of g; y + c; pd('g')
+PD of x and g; y + c; pd(X_AND_G, points=2)
+PD, exemplar; y + c; pd('x', points=4, average='exemplar')
+PD, equidistant; y + c; pd('x', points=4, grid='equidistant')
+PD of g, equidistant; y + c; pd('g', points=2, grid='equidistant')
+PD, all values; y + c; pd('x', grid='unique')
+PD, grid of R; y + c; pd('x', grid='r')
+ICE; y + c; pd('x', points=4, kind='ice')
+c-ICE; y; pd('x', points=4, kind='c-ice')
+d-ICE; y / x; pd('x', points=4, kind='d-ice')
+ALE of x; y; ale('x', points=4)
+ALE of g; y; ale('g'); order of levels
+AME; y / x; ame(); first level
+AME over one sd; y / x; ame(step='sd'); first level
+FIRM; y; firm(points=4, spread='sd')
+FIRM, ICE; y; firm(points=4, ice=True)
+FIRM, mad; y; firm(points=4, spread='mad')
+FIRM, iqr; y; firm(points=4, spread='iqr')
+vint; y; vint(X_AND_G, points=3)
+H; 1; h_statistic(X_AND_G, order='overall')
+H, pairwise; 1; h_statistic(X_AND_G, order='pairwise')
+H, three-way; 1; h_statistic(order='three-way')
+H, total; 1; h_statistic(order='total')
+H, importance; 1; h_statistic(X_AND_G, order='importance')
+H, in units; y; h_statistic(['x'], normalize=False, squared=False)
+causal, x; y | y² | 1 | 1; causal('x', points=3); draws
+causal, g; y | y² | 1 | 1; causal('g'); draws, first level
+# Predictive distributions
+entropy; log y; pd('x', points=4, of='entropy'); ; fitted
+log likelihood; log y; pd('x', points=4, of='nll'); ; fitted
+likelihood PFI; 1; likelihood_pfi(); ; fitted
+entropy PFI; 1; entropy_pfi(); ; fitted
+uncertainty; 1 | 1 | 1; uncertainty(X_AND_G); draws; fitted
+# Two classes
+PFI, log; 1; pfi(loss='log'); ; classes
+PFI, brier; 1; pfi(loss='brier'); ; classes
+PFI, zero_one; 1; pfi(loss='zero_one'); ; classes
+metric accuracy; 1; metric(metric='accuracy'); ; classes
+metric bal_accuracy; 1; metric(metric='bal_accuracy'); ; classes
+metric youden; 1; metric(metric='youden'); ; classes
+metric logloss; 1; metric(metric='logloss'); ; classes
+metric log_loss; 1; metric(metric='log_loss'); ; classes
+metric brier; 1; metric(metric='brier'); ; classes
+metric roc_auc; 1; metric(metric='roc_auc'); ; classes
+metric pr_auc; 1; metric(metric='pr_auc'); second class; classes
+PD, probability; p; pd('x', points=4, scale='probability'); ; classes
+PD, logit; log-odds; pd('x', points=4, scale='logit'); ; classes
+PD, centered logit; log-odds; pd('x', points=4, scale='centered-logit'); ; classes
+AME of log-odds; log-odds / x; ame(scale='logit'); first level; classes
+FIRM of probabilities; 1; firm(points=4); ; classes
+""")
 # Asked of a line that was fitted elsewhere too: what coefficients' errors belong to.
 FITTED = ("R²", "PFI", "coefficients", "AME", "FIRM")
 # Each estimand once: asked of refits of a learner, and of one that is no line.
@@ -618,17 +609,17 @@ def declared(change):
     return pi.FittedModel(trees.fit(X, data[y]), X, data[y], seed=1, engine="batched")
 
 
-ROWS = {"cov_type": "rows"}  # as errors of coefficients, which take long, are not compared
-OF_LEVELS = {
-    "AME": Law("y", ask("ame", "g", **ROWS)),
-    "FIRM": Law("y", ask("firm", ["g"], **ROWS)),
-    "FIRM, mad": Law("y", ask("firm", ["g"], spread="mad", **ROWS)),
-    "PD, equidistant": Law("y", ask("pd", "g", points=2, grid="equidistant", **ROWS)),
-    "PD of x and g": Law("y", ask("pd", X_AND_G, points=2, **ROWS)),
-    "PD, exemplar": Law("y", ask("pd", "x", points=3, average="exemplar", **ROWS)),
-    "vint": Law("y", ask("vint", ["x", "g"], points=2, **ROWS)),
-    "positivity": Law("y", ask("positivity", X_AND_G)),
-}
+# Of rows, as errors of coefficients, which take long, are not compared.
+OF_LEVELS = laws("""
+AME; y; ame('g', cov_type='rows')
+FIRM; y; firm(['g'], cov_type='rows')
+FIRM, mad; y; firm(['g'], spread='mad', cov_type='rows')
+PD, equidistant; y; pd('g', points=2, grid='equidistant', cov_type='rows')
+PD of x and g; y; pd(X_AND_G, points=2, cov_type='rows')
+PD, exemplar; y; pd('x', points=3, average='exemplar', cov_type='rows')
+vint; y; vint(['x', 'g'], points=2, cov_type='rows')
+positivity; y; positivity(X_AND_G)
+""")
 
 
 @pytest.mark.parametrize("fit", [ols, fitted, kernel, declared], ids=lambda fit: fit.__name__)
@@ -664,21 +655,21 @@ def boosted(name, per_year):
 
 
 SINGLE = 1e-5  # boosters predict in single precision
-OF_RATES = {  # what they have per unit of exposure
-    "D²": (ask("loss", loss="poisson", relation="explained"), 0),
-    "PFI": (ask("pfi", loss="poisson"), 0),
-    "PD of claims": (ask("pd", "x", points=4), 0),
-    "PD of rates": (ask("pd", "x", points=4, scale="rate"), 1),
-    "FIRM of rates": (ask("firm", "x", points=4, scale="rate"), 1),
-}
+OF_RATES = laws("""
+D²; 1; loss(loss='poisson', relation='explained')
+PFI; 1; pfi(loss='poisson')
+PD of claims; 1; pd('x', points=4)
+PD of rates; 1 / exposure; pd('x', points=4, scale='rate')
+FIRM of rates; 1 / exposure; firm('x', points=4, scale='rate')
+""")
 
 
 def failures_of_units(name):
     years, days = boosted(name, 1), boosted(name, 365)
     failed = {}
-    for estimand, (call, per_unit) in OF_RATES.items():
-        before = call.of(years, ORIGINAL).params
-        after = 365**per_unit * call.of(days, ORIGINAL).params
+    for estimand, law in OF_RATES.items():
+        before, after = (law.ask.of(fit, ORIGINAL).params for fit in (years, days))
+        after *= 365 ** law.unit.endswith("exposure")
         if not np.allclose(before, after, rtol=SINGLE):
             failed[estimand] = f"{before.round(4).tolist()} -> {after.round(4).tolist()}"
     return failed
