@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pyinterp"
 # Tokens that are no docstring, comment or layout. A number here only falls: a change that raises
 # one lowers another, or says in its commit what it is for.
-TOKENS = {"pyinterp": 245_000, "pyinterp_papers": 18_200, "r_bridge": 18_700, "tests": 461_700}
+TOKENS = {"pyinterp": 252_200, "pyinterp_papers": 18_200, "r_bridge": 18_800, "tests": 470_000}
 CLASSES = 244  # of the package
 NAMES, PARAMETERS = 136, 619  # public functions and methods, and their parameters
 # The package's own functions that a later call runs, their files, and the deepest of them, with a
