@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, combine
 from pyinterp.inference.half_sample.variance import half_sample_t
-from pyinterp.inference.refit_sums import contributions
+from pyinterp.inference.refit_sums import RefitSums, contributions
 from pyinterp.resampling import Group
 
 
@@ -60,6 +60,14 @@ def test_differences_are_taken_part_by_part():
     np.testing.assert_array_equal(both.of_pairs, [[[10.0], [10.0]]])
     assert both.no_effect is None
     assert both.evaluations.correction == 0.5
+
+
+def test_differences_have_a_known_noise_where_one_side_has_none():
+    """Both sides may share draws, so that their noise is not that of independent ones."""
+    noise = [0.2, 0.2, 0.0], [0.3, 0.0, 0.0]
+    mine, its = (RefitSums(values=np.ones((1, 3)), mc_variance=np.array([v])) for v in noise)
+    assert_array_equal(mine.minus(its).mc_variance, [[np.nan, 0.2, 0.0]])
+    assert_array_equal(its.minus(mine).mc_variance, [[np.nan, 0.2, 0.0]])
 
 
 def test_effects_of_rows_are_means_over_the_times_that_they_evaluate():
