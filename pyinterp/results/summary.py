@@ -266,8 +266,8 @@ class TableOfEstimands(Tabular, ABC):
                     tested=results.null is not None,
                 )
                 blocks.append(block.rename(columns=columns))
-            if others:
-                blocks.append(_columns(others, results, frame.index, below, options))
+            if others and len(beside := _columns(others, results, frame.index, below, options)):
+                blocks.append(beside)
             pending = others
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
@@ -413,7 +413,9 @@ def _columns(
     notes: Sequence[Footnote],
     options: TableOptions,
 ) -> pd.DataFrame:
-    """Return columns of estimands as text, a row per term of results, or per term of their own."""
+    """Return columns of estimands as text, by terms of results that have one, or by their own."""
+    # Groups have no R²_j, and no row of it.
+    terms = terms[[any(pd.notna(one.params.get(term)) for one in several) for term in terms]]
     numbers: dict[str, pd.Series[float]] = {}
     formats: dict[str, str | list[str]] = {}
     for one in several:

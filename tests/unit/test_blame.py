@@ -127,6 +127,12 @@ def test_the_empty_share_of_a_group_has_its_reason(grouped, method):
     assert "R²_j is of one variable: groups have none." in text
 
 
+def test_a_group_has_no_row_of_shares(grouped):
+    *_, shares = grouped.cvim().summary().tables
+    assert [row[0].data for row in shares[1:]] == ["u"]
+    assert len(grouped.cvim("both").summary().tables) == 1
+
+
 def test_numbered_classes_with_their_own_numbers_are_named_once():
     rating = pd.Series(pd.Categorical(np.digitize(DATA.y, [-1, 1]) + 1, ordered=True), name="r")
     data = DATA.assign(r=rating)
