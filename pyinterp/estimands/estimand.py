@@ -325,6 +325,8 @@ class Words:
         Words that the header adds in parentheses: ("logit",).
     notes : tuple of str
         Further footnotes, of full notes.
+    notes_on : mapping of str to str
+        By term, a further footnote of full notes, which names at ``{}`` the terms that share it.
     always : tuple of str
         Further footnotes, of full and short notes.
     remarks : callable or None
@@ -365,6 +367,7 @@ class Words:
     of: str | None = None
     details: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    notes_on: Mapping[str, str] = field(default_factory=dict)
     always: tuple[str, ...] = ()
     remarks: Callable[[pd.Series[float]], Sequence[str]] | None = None
     exact: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,11 +81,8 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
         terms=_terms(terms, groups),
         words=replace(
             estimand.words,
-            missing={
-                _name(term, level): why
-                for level in levels
-                for term, why in estimand.words.missing.items()
-            },
+            missing=_by_level(estimand.words.missing, levels),
+            notes_on=_by_level(estimand.words.notes_on, levels),
             details=(*estimand.words.details, f"by {groups.name}"),
             notes=(
                 *estimand.words.notes,
@@ -94,6 +92,11 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
         ),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),
     )
+
+
+def _by_level(words: Mapping[str, str], levels: Sequence[str]) -> dict[str, str]:
+    """Return the words on terms for the rows of every group."""
+    return {_name(term, level): why for level in levels for term, why in words.items()}
 
 
 def _name(term: str, level: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -195,7 +195,7 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
         yield Footnote(f"{meaning} {harm}".rstrip(), " ".join(more).strip())
     else:
         yield Footnote(harm)
-    for note in words.notes:
+    for note in (*words.notes, *_on_terms(words.notes_on, terms, len(terms))):
         yield Footnote("", note)
     if estimand.correction is not None and results.corrected_params is not None:
         yield Footnote("", estimand.correction.note)
@@ -204,11 +204,9 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
         yield Footnote(f"Monte Carlo standard error of the estimates: {size}.")
     if engine.reason:
         yield Footnote("", f"Engine: {engine.name} ({engine.reason}).")
-    reasons: dict[str, list[str]] = {}
-    for term in terms[params.isna()]:
-        reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
-    for why, some in reasons.items():
-        yield Footnote(f"No estimate for {_enumerate(some)}: {why}.")
+    none = terms[params.isna()]
+    reasons = {n: f"No estimate for {{}}: {words.missing.get(n, NO_VALUE)}." for n in none}
+    yield from map(Footnote, _on_terms(reasons, none))
     constant, unknown = terms[bse == 0], terms[params.notna() & bse.isna()]
     if results.without_error:
         yield Footnote(f"No standard error: {NO_MEAN[estimand.basis]}.")
@@ -331,10 +329,19 @@ def _limits(results: EstimandResults, rows: pd.DataFrame) -> Iterator[Footnote]:
         yield Footnote(f"No limit for {names}: it lies {results.variance.too_few}.")
 
 
-def _enumerate(terms: Iterable[object]) -> str:
-    """Return the names of terms, the first six of many."""
+def _on_terms(notes: Mapping[str, str], terms: Iterable[str], most: int = 6) -> list[str]:
+    """Return the notes of terms, each with the names of those that share it."""
+    names: dict[str, list[str]] = {}
+    for term in terms:
+        if term in notes:
+            names.setdefault(notes[term], []).append(term)
+    return [note.replace("{}", _enumerate(some, most)) for note, some in names.items()]
+
+
+def _enumerate(terms: Iterable[object], most: int = 6) -> str:
+    """Return the names of terms, the first of many."""
     names = list(dict.fromkeys(map(str, terms)))
-    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def coverage_note(results: EstimandResults) -> str:

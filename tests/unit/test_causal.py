@@ -181,7 +181,7 @@ class TestTogether:
     def test_one_table_with_the_diagnostic_once(self, binary):
         found = binary.importance()
         text = str(found.summary(notes="full"))
-        assert text.count("Draws: ") == 1
+        assert text.count("Draws of z: residuals exchanged.") == 1
         assert " ".join(text.split()).count("R²_j: Share") == 1
 
 

@@ -142,7 +142,7 @@ def test_booleans_and_whole_numbers_are_numbers_unless_the_formula_says_otherwis
     assert plain.firm().params["flag"] == pytest.approx(curve.std(ddof=1), rel=EXACT)
     levels = coded.pd("year").params
     assert coded.firm().params["year"] == pytest.approx(np.ptp(levels) / 4, rel=EXACT)
-    assert "Of categories (`year`)" in words(coded.firm())
+    assert "Of categories (year)" in words(coded.firm())
 
 
 @pytest.mark.parametrize(

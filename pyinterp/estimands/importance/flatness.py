@@ -163,7 +163,9 @@ def flatness(
     corrected = not ice and "sd" in kinds
     # Of numbers, if there are some.
     kind = spread if spread in kinds else "range"
-    levels = [f"`{name}`" for name in curves if name in categories and kind != "range"]
+    terms = Terms.plain(list(curves), classes)
+    of_levels = f"Of categories ({{}}): {NAMES['range']}."
+    levels = {t: of_levels for t, (_, k) in zip(terms.names, cells, strict=True) if k != kind}
     of_curve = replace(first.words, of=None)
     of = "the partial dependence"
     if ice:
@@ -171,12 +173,10 @@ def flatness(
         of = "every row's own curve (ICE), averaged over rows,"
     meaning = f"{NAMES[kind].capitalize()} of {of} over its grid, noise included: no test of 0."
     meaning += " The grid is taken as given."
-    if levels:
-        meaning += f" Of categories ({', '.join(levels)}): {NAMES['range']}."
     what = "individual curves" if ice else NAMES[kind]
     return Estimand(
         key=("firm", tuple(part.key for part in curves.values())),
-        terms=Terms.plain(list(curves), classes),
+        terms=terms,
         measure=partial(_measure, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, cells=cells),
         form=("rows" if ice else "curve", tuple(kinds)),
@@ -187,6 +187,7 @@ def flatness(
             unit=first.words.unit,
             meaning=meaning,
             remarks=partial(notes_of_terms, problem.notes_on_codes(curves)),
+            notes_on=levels,
             notes=(NO_TEST,) if corrected else (NO_TEST, NO_CORRECTION.format(what)),
             zero_variance="its curve does not vary in any refit",
         ),

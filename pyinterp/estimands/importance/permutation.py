@@ -75,7 +75,7 @@ def permutation_importance(
     if permutations == "all" and not samplers:
         data = problem.sample.variables
         values = [len(data[list(names)].drop_duplicates()) for names in chosen.values()]
-    title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
+    title, replaced, notes_on = _draws_in_words(problem, list(chosen), samplers)
     return comparison(
         problem,
         chosen,
@@ -85,7 +85,7 @@ def permutation_importance(
             label="cPFI" if samplers else "PFI",
             title=title,
             meaning=f"the feature is replaced by {replaced}",
-            notes=notes,
+            notes_on=notes_on,
             exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
             inexact=SOME_PAIRS,
             zero_variance=NO_USE,
@@ -108,34 +108,23 @@ def permutation_importance(
 
 def _draws_in_words(
     problem: Problem, features: Sequence[str], samplers: Mapping[str, Sampler]
-) -> tuple[str, str, tuple[str, ...]]:
-    """Return the title, the values that replace a feature, and further notes."""
-    title, replaced, notes = "permutation feature importance", "an independent draw.", []
+) -> tuple[str, str, dict[str, str]]:
+    """Return the title, the values that replace a feature, and further notes by feature."""
+    title, replaced, notes = "permutation feature importance", "an independent draw.", {}
     if samplers:
         title, replaced = f"conditional {title}", "a draw given the other features"
         if len(samplers) < len(features):
             title = "permutation feature importance, partly conditional"
             replaced += f" ({list_of(samplers)}), or an independent draw (the others)"
         replaced += "."
-        labels: dict[str, list[str]] = {}
-        for name, sampler in samplers.items():
-            labels.setdefault(sampler.label, []).append(name)
-        if len(labels) == 1:
-            replaced += f" Draws: {next(iter(labels))}."
-        else:
-            draws = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
-            notes.append(f"Draws: {draws}.")
+        notes = {name: f"Draws of {{}}: {sampler.label}." for name, sampler in samplers.items()}
     data = problem.sample.variables
-    constant = []
     for name in features:
         # A missing value is another value. A few rows tell it of most features.
         columns = (data[of] for of in problem.features[name])
         if all(c[:9].nunique(dropna=False) <= 1 >= c.nunique(dropna=False) for c in columns):
-            constant.append(f"`{name}`")
-    if constant:
-        names = ", ".join(constant)
-        notes.append(f"{names}: constant in the data, so nothing can be replaced.")
-    return title, replaced, tuple(notes)
+            notes[name] = "{}: constant in the data, so nothing can be replaced."
+    return title, replaced, notes
 
 
 def check_permutations(permutations: object) -> str | None:
