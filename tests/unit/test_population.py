@@ -34,9 +34,17 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.population import Feature, Residuals
 from pyinterp.inference import RefitEstimate, Replicates, influence, variance
 from pyinterp.inference.over_rows import units_of
+from tests.asks import ask
 
 STEP = 1e-30
 ROWS = 600  # a finite law: so many rows, dealt to its cells
+
+
+def residuals_of(u, h, x, *, codes=(), **others):
+    """Return residuals with equal weights; y, f and v are u, h and x if they are not given."""
+    plain = Residuals(Feature("x", ("x",), codes), y=u, u=u, f=h, h=h, x=x, v=x, levels=x[:, :0],
+                      rows=np.arange(len(u)), weights=np.ones(len(u)))  # fmt: skip
+    return plain._replace(**others)
 
 
 class Law:
@@ -68,24 +76,18 @@ class Law:
         k = len(self.x)
         y = self.rows(self.y)
         of_f = (p * f).sum(axis=0)
-        parts = {
-            "y": y,
-            "u": y - self.rows(g[None, :, None]),
-            "f": self.rows(f[:, :, None]),
-            "h": self.rows((f - of_f)[:, :, None]),
-            "rows": np.arange(len(y)),
-            "weights": np.ones(len(y)),
-        }
+        h = self.rows((f - of_f)[:, :, None])
+        given = {"y": y, "u": y - self.rows(g[None, :, None]), "f": self.rows(f[:, :, None])}
         if category:
             x = np.eye(k)[self.rows(np.arange(k)[:, None, None]).astype(int)]
             expected = np.column_stack([self.rows(p[j][None, :, None]) for j in range(k)])
             at = np.column_stack([self.rows(f[j][None, :, None]) for j in range(k)])
-            feature = Feature("x", ("x",), tuple(range(k)))
-            return Residuals(feature, x=x, v=x - expected, levels=at, **parts)
+            given |= {"v": x - expected, "levels": at, "codes": tuple(range(k))}
+            return residuals_of(h=h, x=x, **given)
         mean = (p * self.x[:, None]).sum(axis=0)
         x = self.rows(self.x[:, None, None])[:, None]
         v = x - self.rows(mean[None, :, None])[:, None]
-        return Residuals(Feature("x", ("x",)), x=x, v=v, levels=x[:, :0], **parts)
+        return residuals_of(h=h, x=x, v=v, **given)
 
     def error(self, functional, contributions):
         """Return the largest difference of derivatives along scores, and of their mean from 0."""
@@ -161,18 +163,7 @@ def test_a_level_without_effect_is_not_mixed_with_others():
     x, at = np.eye(3)[level], z[:, None] + effects
     mean = (p * at).sum(axis=1)
     f = at[np.arange(n), level]
-    one = Residuals(
-        Feature("x", ("x",), (0, 1, 2)),
-        y=y,
-        u=y - mean,
-        f=f,
-        h=f - mean,
-        x=x,
-        v=x - p,
-        levels=at,
-        rows=np.arange(n),
-        weights=np.ones(n),
-    )
+    one = residuals_of(y - mean, f - mean, x, y=y, f=f, v=x - p, levels=at, codes=(0, 1, 2))
     alone, joint = population.coefficients_of(one), population.joint_coefficients(one)
     assert joint.value[0] < -0.3
     assert abs(alone.value[0]) < 3 * alone.rows[:, 0].std() / np.sqrt(n)
@@ -257,47 +248,41 @@ def test_half_sampling_takes_its_first_pairs():
     assert found.relevance.pvalues["c"] > 0.05
 
 
-@pytest.mark.parametrize(
-    ("plan", "asked", "said"),
-    [
-        *(
-            (plan, lambda res: res.population("x"), plan.label)
-            for plan in (
-                pi.Bootstrap(5),
-                pi.Subsampling(5),
-                pi.Holdout(0.5),
-                pi.FreshDraws(lambda s: fit(100, s)[0], 5),
-            )
-        ),
-        *(
-            (PLAN, lambda res, kind=kind: res.population("x", cov_type=kind), "influence")
-            for kind in ("rows", "naive", "half-sample")
-        ),
-        (PLAN, lambda res: res.pfi("x", cov_type="influence"), "pooled"),
-    ],
-)
-def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, said):
-    with pytest.raises(InferenceError, match=said):
-        asked(fit(100, 4, plan=plan)[1])
+REFUSED = """
+pi.Bootstrap(5); population('x'); pi.Bootstrap(5).label
+pi.Subsampling(5); population('x'); pi.Subsampling(5).label
+pi.Holdout(0.5); population('x'); pi.Holdout(0.5).label
+pi.FreshDraws(lambda s: fit(100, s)[0], 5); population('x'); pi.FreshDraws(print, 5).label
+PLAN; population('x', cov_type='rows'); "influence"
+PLAN; population('x', cov_type='naive'); "influence"
+PLAN; population('x', cov_type='half-sample'); "influence"
+PLAN; pfi('x', cov_type='influence'); "pooled"
+"""
 
 
-@pytest.mark.parametrize(
-    ("estimator", "aim"),
-    [
-        (QuantileRegressor(), "QuantileRegressor"),
-        (make_pipeline(StandardScaler(), HuberRegressor()), "HuberRegressor"),
-        (HistGradientBoostingRegressor(loss="absolute_error"), "loss='absolute_error'"),
-        (SVC(), "SVC"),
-        (RandomForestClassifier(5, class_weight="balanced"), "class_weight='balanced'"),
-    ],
-    ids=str,
-)
-def test_learners_that_aim_at_no_mean_are_refused(estimator, aim):
+@pytest.mark.parametrize("case", REFUSED.strip().splitlines())
+def test_plans_that_leave_rows_out_and_other_variances_are_refused(case):
+    plan, call, said = case.split("; ")
+    with pytest.raises(InferenceError, match=eval(said)):  # noqa: S307 - tables of tests
+        ask(call)(fit(100, 4, plan=eval(plan))[1])  # noqa: S307 - tables of tests
+
+
+AIMS = {
+    "QuantileRegressor": QuantileRegressor(),
+    "HuberRegressor": make_pipeline(StandardScaler(), HuberRegressor()),
+    "loss='absolute_error'": HistGradientBoostingRegressor(loss="absolute_error"),
+    "SVC": SVC(),
+    "class_weight='balanced'": RandomForestClassifier(5, class_weight="balanced"),
+}
+
+
+@pytest.mark.parametrize("aim", AIMS)
+def test_learners_that_aim_at_no_mean_are_refused(aim):
     data, _ = fit(100, 5)
-    if is_classifier(estimator):
+    if is_classifier(AIMS[aim]):
         data["y"] = data["y"] > 0
     with pytest.raises(OptionError, match=aim):
-        crossed("y ~ x + a + b + c", data, estimator).population("x")
+        crossed("y ~ x + a + b + c", data, AIMS[aim]).population("x")
 
 
 def test_fitted_models_are_refused():
@@ -387,10 +372,7 @@ def test_groups_classes_and_codes():
 
 
 def lower(u, h):
-    y = u + 1.0
-    one = Residuals(Feature("x", ("x",)), y=y, u=u, f=h, h=h, x=h[:, None], v=h[:, None],
-                    levels=h[:, None], rows=np.arange(len(u)), weights=np.ones(len(u)))  # fmt: skip
-    least = population.least_loss(one)
+    least = population.least_loss(residuals_of(u, h, h[:, None], y=u + 1.0))
     found = Replicates.of([RefitEstimate(least, np.arange(len(u)))], pool=True)
     return least, variance(found, None)
 
