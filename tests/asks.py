@@ -13,12 +13,20 @@ def asks(*calls):
     return {call: ask(call) for call in calls}
 
 
-def ask(call):
+def ask(call, names=SPACE):
     """Return the function that makes a call: ``ask("pfi('x')")(results, by="g")``."""
-    method, _, given = call[:-1].partition("(")
-    arguments = ", ".join(filter(None, (given, "**options")))
-    source = f"lambda results, **options: results.{method}({arguments})"
-    return eval(source, dict(SPACE))  # noqa: S307 - tables of tests
+    head = call[:-1] if call.endswith("()") else call[:-1] + ", "
+    source = f"lambda results, **options: results.{head}**options)"
+    return eval(source, names)  # noqa: S307 - tables of tests
+
+
+def asks_of(table, names):
+    """Return functions by the names of lines "name; call", with the words after the call if any."""
+    lines = [line.split("; ") for line in table.strip().splitlines()]
+    return {
+        name: (ask(call, names), *words) if words else ask(call, names)
+        for name, call, *words in lines
+    }
 
 
 def questions(*calls):

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
+from tests.asks import asks_of
 
 EXACT = 1e-12
 
@@ -35,18 +36,18 @@ MODELS = {
     "trees": RandomForestRegressor(3, max_depth=2, random_state=0),
     "batched": KNeighborsRegressor(5),
 }
-ESTIMANDS = {
-    "pfi": lambda r, **o: r.pfi(**o),
-    "pfi ratio": lambda r, **o: r.pfi(relation="ratio", permutations=3, **o),
-    "pfi rmse": lambda r, **o: r.pfi(metric="rmse", **o),
-    "mvim": lambda r, **o: r.mvim(**o),
-    "pd": lambda r, **o: r.pd("a", grid=GRID, **o),
-    "c-ice": lambda r, **o: r.pd("a", grid=GRID, kind="c-ice", **o),
-    "firm": lambda r, **o: r.firm(["a", "b"], grid={"a": GRID, "b": GRID}, **o),
-    "vint": lambda r, **o: r.vint([("a", "b")], grid={"a": GRID, "b": GRID}, **o),
-    "h": lambda r, **o: r.h_statistic(**o),
-    "loss": lambda r, **o: r.loss(**o),
-}
+ESTIMANDS = asks_of("""
+pfi; pfi()
+pfi ratio; pfi(relation='ratio', permutations=3)
+pfi rmse; pfi(metric='rmse')
+mvim; mvim()
+pd; pd('a', grid=GRID)
+c-ice; pd('a', grid=GRID, kind='c-ice')
+firm; firm(['a', 'b'], grid={'a': GRID, 'b': GRID})
+vint; vint([('a', 'b')], grid={'a': GRID, 'b': GRID})
+h; h_statistic()
+loss; loss()
+""", globals())  # fmt: skip
 
 
 @cache
@@ -140,22 +141,22 @@ def test_rows_of_other_groups_have_no_contribution():
     assert frame[~female].iloc[:, 0].isna().all()
 
 
-WRONG = {
-    "no such column": (lambda r: r.pfi(by="gender"), "not in `data`"),
-    "many numbers": (lambda r: r.pfi(by="a"), "pd.cut"),
-    "one level": (lambda r: r.pfi(by=np.zeros(90)), "two levels"),
-    "too long": (lambda r: r.pfi(by=np.zeros(91)), "one value per row"),
-    "missing": (lambda r: r.pfi(by=DATA["sex"].where(DATA.index > 3)), "no missing values"),
-    "rare level": (lambda r: r.pfi(by=DATA.index == 5), "at least 2 evaluation rows"),
-    "not a query": (lambda r: r.pfi(rows="sex = f"), "query"),
-    "numbers": (lambda r: r.pfi(rows="a"), "boolean per row"),
-    "positions": (lambda r: r.pfi(rows=[1, 2, 3]), "one value per row"),
-    "none": (lambda r: r.pfi(rows="a > 99"), "keeps none"),
-    "other index": (lambda r: r.pfi(rows=(DATA["a"] > 0).iloc[::-1]), "same index"),
-    "both estimands": (lambda r: r.importance(by="sex"), "several estimands"),
-    "no groups": (lambda r: r.pfi().differences(), "have none"),
-    "reference": (lambda r: r.pfi(by="sex").differences("x"), "one of the groups"),
-}
+WRONG = asks_of("""
+no such column; pfi(by='gender'); not in `data`
+many numbers; pfi(by='a'); pd.cut
+one level; pfi(by=np.zeros(90)); two levels
+too long; pfi(by=np.zeros(91)); one value per row
+missing; pfi(by=DATA['sex'].where(DATA.index > 3)); no missing values
+rare level; pfi(by=DATA.index == 5); at least 2 evaluation rows
+not a query; pfi(rows='sex = f'); query
+numbers; pfi(rows='a'); boolean per row
+positions; pfi(rows=[1, 2, 3]); one value per row
+none; pfi(rows='a > 99'); keeps none
+other index; pfi(rows=(DATA['a'] > 0).iloc[::-1]); same index
+both estimands; importance(by='sex'); several estimands
+no groups; pfi().differences(); have none
+reference; pfi(by='sex').differences('x'); one of the groups
+""", globals())  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import pyinterp as pi
 from pyinterp import errors
+from tests.asks import asks_of
 
 N = 30
 ROUNDING = 1e-10  # of sums in another order
@@ -22,54 +23,48 @@ MODELS = {
     "linear": LinearRegression(),
     "batched": KNeighborsRegressor(),
 }
-WEIGHTED = {
-    "loss": lambda r: r.loss(),
-    "explained": lambda r: r.loss(relation="explained"),
-    "explained, absolute": lambda r: r.loss("absolute", relation="explained"),
-    "pd": lambda r: r.pd("x1", grid=[-1.0, 0.0, 1.0]),
-    "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
-    "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
-    "vint": lambda r: r.vint([("x1", "x2")], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
-    "h": lambda r: r.h_statistic(),
-    "h, pairwise": lambda r: r.h_statistic(order="pairwise", normalize=False),
-    "h, importance": lambda r: r.h_statistic(order="importance"),
-    "ale": lambda r: r.ale("x1", grid=[-2.0, -0.5, 0.5, 2.5]),
-    "ale, levels": lambda r: r.ale("x2", grid=[0.0, 1.0, 2.0, 3.0]),
-    "ame": lambda r: r.ame(["x1", "x3"], step=1.5),
-    "rmse": lambda r: r.metric("rmse"),
-    "rsq": lambda r: r.metric("rsq"),
-    "rsq_trad": lambda r: r.metric("rsq_trad"),
-    "scorer": lambda r: r.metric("neg_mean_absolute_error"),
-    "function": lambda r: r.metric(metrics.explained_variance_score),
-    "mean over rows": lambda r: r.estimate(pi.mean_over_rows(lambda y, f: y * f, "product")),
-}
+WEIGHTED = asks_of("""
+loss; loss()
+explained; loss(relation='explained')
+explained, absolute; loss('absolute', relation='explained')
+pd; pd('x1', grid=[-1.0, 0.0, 1.0])
+pd, 2; pd(['x1', 'x2'], grid=pd.DataFrame({'x1': [0.0, 1.0], 'x2': [1.0, 0.0]}))
+firm; firm(['x1', 'x2'], grid={'x1': [-1.0, 0.0, 1.0], 'x2': [0.0, 1.0]})
+vint; vint([('x1', 'x2')], grid={'x1': [-1.0, 0.0, 1.0], 'x2': [0.0, 1.0]})
+h; h_statistic()
+h, pairwise; h_statistic(order='pairwise', normalize=False)
+h, importance; h_statistic(order='importance')
+ale; ale('x1', grid=[-2.0, -0.5, 0.5, 2.5])
+ale, levels; ale('x2', grid=[0.0, 1.0, 2.0, 3.0])
+ame; ame(['x1', 'x3'], step=1.5)
+rmse; metric('rmse')
+rsq; metric('rsq')
+rsq_trad; metric('rsq_trad')
+scorer; metric('neg_mean_absolute_error')
+function; metric(metrics.explained_variance_score)
+mean over rows; estimate(pi.mean_over_rows(lambda y, f: y * f, 'product'))
+""", globals())  # fmt: skip
 UNMOVED = {
     (estimand, "linear") for estimand in ("firm", "vint", "h", "h, pairwise", "ame", "ale, levels")
 }
-REFUSED = {
-    "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
-    "pfi, metric": (lambda r: r.pfi(metric="rmse"), "exchange rows that weigh the same"),
-    "metric by a function": (
-        lambda r: r.metric(lambda y, f: float(np.mean(y - f))),
-        "a function that takes no weights",
-    ),
-    "weights without effect": (lambda r: r.metric(_deaf), "they change nothing"),
-    "ice": (lambda r: r.pd("x1", kind="ice"), "curves of single rows"),
-    "firm, ice": (lambda r: r.firm(ice=True), "curves of single rows"),
-    "c-ice": (lambda r: r.pd("x1", kind="c-ice"), "curves of single rows"),
-    "pd, exemplar": (lambda r: r.pd("x1", average="exemplar"), "one row has none"),
-    "native": (lambda r: r.native_importance(), "a model reports it"),
-    "knockoffs": (
-        lambda r: r.pfi(["x1"], sampler="knockoff"),
-        "Knockoff takes no sampling weights",
-    ),
-    "cvim, 5 permutations": (lambda r: r.cvim("x1", permutations=5), "all pairs of rows"),
-    "explained, a constant of yours": (
-        lambda r: r.loss(pi.Loss("own", _distance, constant=_own), relation="explained"),
-        "your loss states its best constant",
-    ),
-    "entropy_pfi": (lambda r: r.entropy_pfi(permutations=5), "all pairs of rows"),
-}
+REFUSED = asks_of("""
+pfi, 5 permutations; pfi(permutations=5); all pairs of rows
+pfi, metric; pfi(metric='rmse'); exchange rows that weigh the same
+metric by a function; metric(lambda y, f: float(np.mean(y - f))); a function that takes no weights
+weights without effect; metric(_deaf); they change nothing
+ice; pd('x1', kind='ice'); curves of single rows
+firm, ice; firm(ice=True); curves of single rows
+c-ice; pd('x1', kind='c-ice'); curves of single rows
+pd, exemplar; pd('x1', average='exemplar'); one row has none
+native; native_importance(); a model reports it
+knockoffs; pfi(['x1'], sampler='knockoff'); Knockoff takes no sampling weights
+cvim, 5 permutations; cvim('x1', permutations=5); all pairs of rows
+entropy_pfi; entropy_pfi(permutations=5); all pairs of rows
+""", globals())  # fmt: skip
+REFUSED["explained, a constant of yours"] = (
+    lambda r: r.loss(pi.Loss("own", _distance, constant=_own), relation="explained"),
+    "your loss states its best constant",
+)
 
 
 def _distance(y, prediction):

@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from tests.asks import asks_of
 
 
 @pytest.fixture(scope="module")
@@ -22,16 +23,16 @@ def res():
     return fit_of("y ~ a + b + c + g", data, LinearRegression(), pi.HalfSampling(5, pairs=8))
 
 
-CASES = {
-    "hypotheses": (lambda r: r.pfi().t_test("a = b, b - c = 0.1"), "PFI (squared error)"),
-    "one term": (lambda r: r.pd("a", grid=[0, 1]).t_test("a[1] = 3"), "PD of a"),
-    "weights": (lambda r: r.ame().t_test(([[1, -1, 0, 0]], [0.25])), "AME"),
-    "differences": (lambda r: r.pd("a", grid=[0, 1], by="g").differences(), "PD of a (by g)"),
-    "points": (lambda r: r.pd("g").differences(), "PD of g"),
-    "adjusted": (lambda r: r.pd("a", p_adjust="bonferroni").differences(), "PD of a"),
-    "joint": (lambda r: r.ame().wald_test("a = b, b = 0"), "AME"),
-    "equal": (lambda r: r.pfi("a", by="g").equality_test(), "PFI (squared error, by g)"),
-}
+CASES = asks_of("""
+hypotheses; pfi().t_test("a = b, b - c = 0.1"); PFI (squared error)
+one term; pd("a", grid=[0, 1]).t_test("a[1] = 3"); PD of a
+weights; ame().t_test(([[1, -1, 0, 0]], [0.25])); AME
+differences; pd("a", grid=[0, 1], by="g").differences(); PD of a (by g)
+points; pd("g").differences(); PD of g
+adjusted; pd("a", p_adjust="bonferroni").differences(); PD of a
+joint; ame().wald_test("a = b, b = 0"); AME
+equal; pfi("a", by="g").equality_test(); PFI (squared error, by g)
+""", globals())  # fmt: skip
 
 
 def printed(table):
@@ -46,9 +47,8 @@ def test_they_say_what_is_tested(res, name):
     table = ask(res).summary()
     text, facts = str(table), dict(table.facts)
     assert "Test for Constraints" not in text
-    assert facts["Estimand:"] == estimand
-    assert facts["No. observations:"] == "150"
-    assert facts["Df:"] == "8"
+    said = [facts[fact] for fact in ("Estimand:", "No. observations:", "Df:")]
+    assert said == [estimand, "150", "8"]
     assert len(table.notes) >= 2
     assert "Intervals (half-sample, 8 df) are for the learner" in " ".join(text.split())
     assert table.title.endswith(", learner")
