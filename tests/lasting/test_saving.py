@@ -20,6 +20,7 @@ from pyinterp.results.hypotheses import Contrasts
 from pyinterp.storage.archive import records
 from pyinterp.storage.savable import Savable
 from pyinterp_papers.processes import molnar_linear
+from tests.asks import asks_of
 
 mpl.use("Agg")
 
@@ -45,54 +46,53 @@ def doubled(prediction):
 
 
 # Every estimand, by name, of any response.
-ANY = {
-    "loss": lambda r: r.loss(),
-    "explained": lambda r: r.loss(relation="explained"),
-    "pfi": lambda r: r.pfi(),
-    "ratio": lambda r: r.pfi(relation="ratio"),
-    "conditional pfi": lambda r: r.pfi("x", sampler="subgroup"),
-    "pd": lambda r: r.pd("x", points=3),
-    "pd of levels": lambda r: r.pd("g"),
-    "pd of two": lambda r: r.pd(["x", "z"], points=2),
-    "ale": lambda r: r.ale("x", points=3),
-    "ame": lambda r: r.ame(),
-    "firm": lambda r: r.firm(points=3),
-    "vint": lambda r: r.vint([("x", "z")], points=3),
-    "h": lambda r: r.h_statistic(most_rows=10),
-    "mvim": lambda r: r.mvim(),
-    "cvim": lambda r: r.cvim("x", sampler="subgroup"),
-    "amvim": lambda r: r.amvim("x", method="additive"),
-    "positivity": lambda r: r.positivity("x"),
-    "loco": lambda r: r.loco(),
-    "native": lambda r: r.native_importance(),
-    "user's estimand": lambda r: r.estimate(pi.mean_over_rows(squared, "squared error")),
-    "importance": lambda r: r.importance(["pfi", "mvim"]),
-    "compared": lambda r: pi.compare(r.pfi(), r.pfi()),
-    "rows": lambda r: r.pfi(rows="z > 0"),
-    "by": lambda r: r.pfi(by="g"),
-}
-NUMBERS = {
-    "metric": lambda r: r.metric("rmse"),
-    "pfi of a metric": lambda r: r.pfi(metric="rmse"),
-    "pfi of a user's loss": lambda r: r.pfi(loss=squared),
-    "curves": lambda r: r.pd(["x", "z"], together=False, points=3),
-    "causal": lambda r: r.causal("x", points=3, sampler="subgroup"),
-    "user's scale": lambda r: r.pd("x", points=3, scale=doubled),
-}
+ANY = asks_of("""
+loss; loss()
+explained; loss(relation='explained')
+pfi; pfi()
+ratio; pfi(relation='ratio')
+conditional pfi; pfi('x', sampler='subgroup')
+pd; pd('x', points=3)
+pd of levels; pd('g')
+pd of two; pd(['x', 'z'], points=2)
+ale; ale('x', points=3)
+ame; ame()
+firm; firm(points=3)
+vint; vint([('x', 'z')], points=3)
+h; h_statistic(most_rows=10)
+mvim; mvim()
+cvim; cvim('x', sampler='subgroup')
+amvim; amvim('x', method='additive')
+positivity; positivity('x')
+loco; loco()
+native; native_importance()
+user's estimand; estimate(pi.mean_over_rows(squared, 'squared error'))
+importance; importance(['pfi', 'mvim'])
+rows; pfi(rows='z > 0')
+by; pfi(by='g')
+""", globals())  # fmt: skip
+ANY["compared"] = lambda r: pi.compare(r.pfi(), r.pfi())
+NUMBERS = asks_of("""
+metric; metric('rmse')
+pfi of a metric; pfi(metric='rmse')
+pfi of a user's loss; pfi(loss=squared)
+curves; pd(['x', 'z'], together=False, points=3)
+causal; causal('x', points=3, sampler='subgroup')
+user's scale; pd('x', points=3, scale=doubled)
+""", globals())  # fmt: skip
 # Of learners that state a distribution.
-STATED = {
-    "likelihood": lambda r: r.likelihood_pfi(),
-    "entropy": lambda r: r.entropy_pfi(),
-    "redundancy": lambda r: r.redundancy(),
-    "uncertainty": lambda r: r.uncertainty(),
-    "pd of entropy": lambda r: r.pd("x", points=3, of="entropy"),
-}
-CLASSES = {
-    "auc": lambda r: r.metric("roc_auc"),
-    "pd of log odds": lambda r: r.pd("x", points=3, scale="logit"),
-    "pd of a class": lambda r: r.pd("x", points=3, which_class="no"),
-    **STATED,
-}
+STATED = asks_of("""
+likelihood; likelihood_pfi()
+entropy; entropy_pfi()
+redundancy; redundancy()
+uncertainty; uncertainty()
+pd of entropy; pd('x', points=3, of='entropy')
+""", globals())  # fmt: skip
+CLASSES = asks_of("""
+auc; metric('roc_auc')
+pd of log odds; pd('x', points=3, scale='logit')
+pd of a class; pd('x', points=3, which_class='no')
+""", globals()) | STATED  # fmt: skip
 EVERY = {"numbers": {**ANY, **NUMBERS}, "classes": CLASSES, "distributions": STATED}
 # What some plans can't have.
 LACK = {"fresh": {"rows", "by", "loco"}, "one model": {"loco"}}
