@@ -3,9 +3,9 @@
     python studies/interactions.py RAW SECONDS [CELL ...]
 
 Every data set adds a line to the file RAW, and what is there is not done again; after so many CPU
-seconds it stops. The cells, such as `300/boosting`, take turns, so that they have as many data
-sets. Their summary goes to `studies/results/interactions.csv`, with the number of data sets in
-every row. Nothing in the package was tuned on these data sets.
+seconds it stops. The cells, such as `300/boosting/` or `300/boosting/linear`, take turns, so that
+they have as many data sets. Their summary goes to `studies/results/interactions.csv`, with the
+number of data sets in every row. Nothing in the package was tuned on these data sets.
 """
 
 from __future__ import annotations
@@ -222,7 +222,9 @@ def run(raw: Path, seconds: float, chosen: list[str]) -> None:
         done = set(before.itertuples(index=False, name=None))
     every, start = worlds(), time.process_time()
     for k, n, learner, name in product(range(SETS), SIZES, NAMES, every):
-        if (chosen and f"{n}/{learner}" not in chosen) or name not in ONLY.get(n, every):
+        if chosen and not f"{n}/{learner}/{name}".startswith(tuple(chosen)):
+            continue
+        if name not in ONLY.get(n, every):
             continue
         if (n, name, learner, k) in done or (name == "blocks" and n > 300):
             continue

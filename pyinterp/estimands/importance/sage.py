@@ -8,12 +8,13 @@ the square of a mean is without bias by pairs of draws:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import factorial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.features import Features
@@ -143,10 +144,8 @@ def orderings(p: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]
 
 def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     """Return Shapley shares, and the loss of the mean prediction."""
-    y, pick = (
-        responses_of(case.evaluation, case),
-        partial(outputs_of, classes=case.whatif.predictor.classes),
-    )
+    y = responses_of(case.evaluation, case)
+    pick = partial(outputs_of, classes=case.whatif.predictor.classes)
     parts = additive_parts(case, features, pick)
     if parts is not None:
         return _of_sum(parts, y, pick(case.whatif.factual))
@@ -158,43 +157,49 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
         inside, weights = orderings(p, rng)
     k = int(np.clip(PREDICTIONS // (n * len(inside)), 2, min(DRAWS, n - 1)))
     index = balanced_permutations(n, k, rng)
-    rows, donors, draws = (np.empty((len(inside), size)) for size in (n, n, k))
-    for s, present in enumerate(inside):
-        absent = [v for names, there in zip(features.values(), present, strict=True) if not there
-                  for v in names]  # fmt: skip
-        rows[s], donors[s], draws[s] = _loss(case, absent, y, index, pick)
-    mean = weights.mean(axis=0)
-    between = np.var(mean @ draws, axis=1, ddof=1) * 4 / k * (1 - k / (n - 1))
+    predictions = _predictions(case, features, inside, index, pick)
+    losses = [_losses(y[:, None, None] - f, index) for f in predictions]
+    rows, donors, draws = np.split(np.hstack(losses), [n, 2 * n])
+    donors[:, np.all(inside, axis=1)] = 0.0
+    mean = -weights.mean(axis=0).T
+    between = np.var(draws @ mean, axis=0, ddof=1) * 4 / k * (1 - k / (n - 1))
     if len(weights) > 1:
-        between += np.var(weights @ rows.mean(axis=1), axis=0, ddof=1) / len(weights)
+        between += np.var(weights @ rows.mean(axis=0), axis=0, ddof=1) / len(weights)
 
     def combined(weights: FloatArray, mc_variance: FloatArray) -> Estimate:
+        made = rows @ weights
         return Estimate(
-            value=weights @ rows.mean(axis=1),
-            rows=(weights @ rows).T,
-            donors=(weights @ donors).T,
-            mc_variance=mc_variance,
+            value=made.mean(axis=0), rows=made, donors=donors @ weights, mc_variance=mc_variance
         )
 
-    nothing = (inside.sum(axis=1) == 0).astype(np.float64)[None]
-    return {
-        "shares": combined(np.asarray(-mean), between),
-        "nothing": combined(nothing, np.zeros(1)),
-    }
+    nothing = 1.0 - np.any(inside, axis=1, keepdims=True)
+    return {"shares": combined(mean, between), "nothing": combined(nothing, np.zeros(1))}
 
 
-def _loss(
-    case: ModelOnRows, absent: list[str], y: FloatArray, index: IntArray, pick: Pick
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the loss of rows without some variables, of donors as deviations, and of draws."""
-    n, k = index.shape
-    if not absent:
-        return np.square(y - pick(case.whatif.factual)).sum(axis=1), np.zeros(n), np.zeros(k)
-    whatif = case.whatif.of(absent)
-    away = y[:, None] - pick(whatif.pairs(np.arange(n), whatif.donors.of_row[index]))
-    pairs = (away * (away.sum(axis=1, keepdims=True) - away)).sum(axis=2) / (k - 1)
-    as_donor = 2 * np.bincount(index.ravel(), pairs.ravel(), n) / k
-    return pairs.mean(axis=1), as_donor - as_donor.mean(), pairs.mean(axis=0)
+def _predictions(
+    case: ModelOnRows, features: Features, inside: FloatArray, index: IntArray, pick: Pick
+) -> Iterator[FloatArray]:
+    """Yield predictions of rows with absent features of others, (n, k, subsets, outputs).
+
+    Many subsets at once: of small data a call takes longer than its predictions.
+    """
+    sample, rows = case.evaluation.variables, np.arange(len(index))
+    for present in np.array_split(inside, -(-index.size * len(inside) // PREDICTIONS)):
+        columns = dict[str, Any]()
+        for there, names in zip(present.T, features.values(), strict=True):
+            of = np.where(there, rows[:, None, None], index[:, :, None])
+            columns |= {name: sample[name].array.take(of.ravel()) for name in names}
+        each = np.arange(of.size).reshape(len(rows), -1)
+        f = case.whatif.of([*columns]).pairs(rows, each, pd.DataFrame(columns))
+        yield pick(f).reshape(*of.shape, -1)
+
+
+def _losses(away: FloatArray, index: IntArray) -> FloatArray:
+    """Return losses by subset, in columns: of rows, of donors as deviations, and of draws."""
+    k, donors = away.shape[1], np.zeros(away.shape[::2])
+    pairs = (away * (away.sum(axis=1, keepdims=True) - away)).sum(axis=3) / (k - 1)
+    np.add.at(donors, index, 2 / k * pairs)
+    return np.vstack([pairs.mean(axis=1), donors - donors.mean(axis=0), pairs.mean(axis=0)])
 
 
 def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
@@ -202,34 +207,23 @@ def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatAr
 
     Up to constants; None if it is not their sum, at the rows and where some features are shuffled.
     """
-    sample, f, every = case.evaluation.variables, pick(case.whatif.factual), [*features.values()]
-    names, parts = [v for names in every for v in names], np.empty((len(every), *f.shape))
-    for j, own in enumerate(every):
-        others = [v for v in names if v not in own]
-        blocks = case.whatif.of(others).cross(sample[others].iloc[[0]]) if others else ()
-        parts[j] = f
-        for rows, block in blocks:
-            parts[j, rows] = pick(block)[:, 0]
-    scale, level = ROUNDING * np.ptp(f, axis=0).max(), (len(every) - 1) * f[0]
-    shuffled = np.arange(len(f))[::-1]
-    for moved in (slice(0), slice(0, None, 2), slice(len(every) // 2)):
-        variables, both = [v for names in every[moved] for v in names], parts.copy()
-        both[moved] = both[moved][:, shuffled]
-        predictions = f
-        if variables:
-            whatif = case.whatif.of(variables)
-            index = whatif.donors.of_row[shuffled][:, None]
-            predictions = pick(whatif.pairs(np.arange(len(f)), index))[:, 0]
-        if not np.abs(both.sum(axis=0) - level - predictions).max() <= scale:
-            return None
-    return parts
+    f, p = pick(case.whatif.factual), len(features)
+    moved, reverse = np.zeros((3, p), dtype=np.bool_), np.arange(len(f))[::-1, None]
+    moved[1, ::2] = moved[2, : p // 2] = True  # and none
+    parts, predicted = (
+        np.concatenate([*_predictions(case, features, inside, index, pick)], axis=2)[:, 0]
+        for inside, index in ((np.eye(p), 0 * reverse), (1.0 - moved, reverse))
+    )
+    both = np.where(moved[..., None], parts[::-1, None], parts[:, None]).sum(axis=2)
+    away = np.abs(both - (p - 1) * f[0] - predicted).max()
+    return parts.swapaxes(0, 1) if away <= ROUNDING * np.ptp(f, axis=0).max() else None
 
 
 def _of_sum(parts: FloatArray, y: FloatArray, f: FloatArray) -> Measurement:
     r"""Return :math:`cov(g_j, 2 y - f)` with n - 1: the U-statistic of all rows and draws."""
-    n, r, g = len(y), y - f.mean(axis=0), f - f.mean(axis=0)
-    centered, level = parts - parts.mean(axis=1, keepdims=True), r.mean(axis=0)
-    rows = np.einsum("jnk,nk->nj", centered, 2 * (r - level) - g) * n / (n - 1)
-    pairs = ((2 * (r - level) - g) * g).sum() / (n - 1) / n
-    nothing = (np.square(r) - 2 * level * g).sum(axis=1) + pairs
+    n, g, r = len(y), f - f.mean(axis=0), y - f.mean(axis=0)
+    level, centered = r.mean(axis=0), parts - parts.mean(axis=1, keepdims=True)
+    h = 2 * (r - level) - g
+    rows = np.einsum("jnk,nk->nj", centered, h) * n / (n - 1)
+    nothing = (np.square(r) - 2 * level * g).sum(axis=1) + (h * g).sum() / (n - 1) / n
     return {"shares": Estimate.of_rows(rows), "nothing": Estimate.of_rows(nothing[:, None])}
