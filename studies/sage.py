@@ -147,7 +147,7 @@ def by_package(X: Any, y: Any, estimator: Any, seed: int) -> dict[str, Any]:
     """Return what the package says, by its default plan."""
     data = pd.DataFrame(X, columns=NAMES).assign(y=y)
     model = pi.Learner.from_formula("y ~ .", data, estimator)
-    found = model.fit(seed=seed, progress=False).sage()
+    found = model.fit(seed=seed, progress=False, engine="batched").sage()  # the same in less time
     limits = found.conf_int().loc[NAMES].to_numpy()
     values = {"estimate": found.params[NAMES].to_numpy(), "se": found.bse[NAMES].to_numpy()}
     return {**values, "plain_low": limits[:, 0], "plain_high": limits[:, 1]}
@@ -202,10 +202,14 @@ COLUMNS += ["square_low", "square_high"]
 def run(raw: Path, sets: int, chosen: list[str]) -> None:
     """Add data sets to a file, cell by cell in turn."""
     done: set[tuple[str, int]] = set()
-    if raw.exists():
-        before = pd.read_csv(raw, usecols=["cell", "set"])
-        done = set(before.itertuples(index=False, name=None))
     every = [Cell(*each) for each in ARRAYS + PACKAGE]
+    if raw.exists():
+        before = pd.read_csv(raw)
+        done = set(before[["cell", "set"]].itertuples(index=False, name=None))
+        for cell in every:
+            if (cell.name, 0) in done:  # the truth is known
+                one = before[(before["cell"] == cell.name) & (before["set"] == 0)]
+                cell.truth = one["truth"].to_numpy()
     for k, cell in product(range(sets), every):
         if (chosen and cell.name not in chosen) or (cell.name, k) in done:
             continue

@@ -208,11 +208,11 @@ def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatAr
     Up to constants; None if it is not their sum, at the rows and where some features are shuffled.
     """
     f, p = pick(case.whatif.factual), len(features)
-    moved, reverse = np.zeros((3, p), dtype=np.bool_), np.arange(len(f))[::-1, None]
-    moved[1, ::2] = moved[2, : p // 2] = True  # and none
+    moved, reverse = np.zeros((3, p)), np.arange(len(f))[::-1, None]
+    moved[1, ::2] = moved[2, : p // 2] = 1.0  # and none
     parts, predicted = (
         np.concatenate([*_predictions(case, features, inside, index, pick)], axis=2)[:, 0]
-        for inside, index in ((np.eye(p), 0 * reverse), (1.0 - moved, reverse))
+        for inside, index in ((np.eye(p), 0 * reverse), (1 - moved, reverse))
     )
     both = np.where(moved[..., None], parts[::-1, None], parts[:, None]).sum(axis=2)
     away = np.abs(both - (p - 1) * f[0] - predicted).max()
