@@ -108,17 +108,6 @@ def test_of_a_line_it_is_the_slope(grid):
     assert_allclose(np.diff(result.params), slope * np.diff(edges), atol=EXACT)
 
 
-def test_a_step_without_rows_has_the_slopes_around_it():
-    """Row by row as well: what a row says of its neighbours moves the step between them."""
-    at, reference = np.full((4, 3), np.nan), np.eye(4)
-    at[[0, 1], 0], at[[2, 3], 2] = (1.0, 3.0), (4.0, 8.0)
-    value, rows = accumulate(at, reference, np.array([1.0, 1.0, 1.0]))
-    assert_allclose(np.diff(value), [2.0, 4.0, 6.0], atol=EXACT)
-    assert_allclose(rows.mean(axis=0), value, atol=EXACT)
-    # Steps of 2, half of 2 and half of 6, and 6: the first row moves two of them.
-    assert_allclose(np.diff(rows - value, axis=1)[0], [-2.0, -1.0, 0.0], atol=EXACT)
-
-
 def test_contributions_are_influences():
     """Compare with what doubling a row's weight does, by repeating every row many times."""
     rng = np.random.default_rng(0)
