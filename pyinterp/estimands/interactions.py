@@ -1,8 +1,8 @@
 r"""Whether features interact with others in the population: least squares of residuals, once more.
 
 With :math:`u = y - E(y \mid Z)` and :math:`h = f - E(f \mid Z)` as for `population`, both lose
-what any additive function :math:`g(x) + m(Z)` has: the columns :math:`B(x) - E(B \mid Z)` of a
-basis B of functions of x are taken out of them (Frisch and Waugh). What is left of f is its
+what any additive function :math:`g(x) + m(Z)` has: the columns :math:`b(x) - E(b \mid Z)` of a
+basis of functions of x are taken out of them (Frisch and Waugh). What is left of f is its
 interactions, and :math:`N = E[u h]` is 0 if nature has none.
 """
 
@@ -95,7 +95,7 @@ def interactions(
 
     The share of V(y) that no function :math:`g(x) + m(Z)` has, and the learner has found, with Z
     the other features: :math:`u = Y - E(Y \mid Z)` and :math:`h = f - E(f \mid Z)`, both less
-    their regression on :math:`B(x) - E(B(x) \mid Z)` of functions B of x. Refits that have not
+    their regression on :math:`b(x) - E(b(x) \mid Z)` of functions of x. Refits that have not
     seen a row predict it, so that interactions that a learner has made of noise are not in N.
     Means given the others are as for `population`, and so are the plans that serve.
 

@@ -682,6 +682,11 @@ class EstimandResults(TableOfEstimands):
         --------
         >>> difference = res.pd("bmi", grid=[30], by="sex").differences()
         >>> print(difference.summary(title="Men and women", notes="none").tables[0])
+        ===================================================================================
+                                     coef   std err    [0.025    0.975]         t     P>|t|
+        -----------------------------------------------------------------------------------
+        bmi[30] | sex=2 - sex=1    0.5631    7.4265  -18.5274   19.6536     0.076     0.943
+        ===================================================================================
         >>> ratio = res.pd("bmi", grid=[20, 30]).differences(relation="ratio")
         >>> ratio.summary_frame()[["estimate", "conf_low", "conf_high"]].round(2)
                            estimate  conf_low  conf_high

@@ -84,7 +84,8 @@ def native_importance(
         complete=_with_names,
         words=Words(label="native importance", title="native importance", meaning=""),
         basis="model",
-        why_no_weights="a model reports it, whose errors take weights for precisions, if at all",
+        why_no_weights="a model reports it, whose errors take weights for precisions, if for "
+        "anything",
     )
 
 
