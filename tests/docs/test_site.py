@@ -67,6 +67,6 @@ def test_a_recipe_is_one_screen_of_code_with_the_sentence_for_the_paper(path):
         assert text.count("\n## ") >= 8
         return
     cells = re.findall(r"```{code-cell} ipython3\n(.*?)```", text, re.DOTALL)
-    (cell,) = [cell for cell in cells if "remove-cell" not in cell]
+    (cell,) = [cell for cell in cells if "[remove-" not in cell]
     assert len(cell.splitlines()) <= MOST_LINES
     assert '**For the paper.** "' in text

@@ -192,7 +192,7 @@ def test_a_constant_feature_has_importance_0_and_a_note(pfi):
     assert pfi.bse["still"] == 0
     assert np.isnan(pfi.pvalues["still"])
     text = str(pfi.summary(notes="full"))
-    assert "`still`: constant in the data" in text
+    assert "still: constant in the data" in text
     assert (
         "No interval for still: in no refit do predictions of evaluation rows change with it"
         in " ".join(text.split())
