@@ -210,7 +210,7 @@ class Resampling(ABC):
     def parts(
         self, sample: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[RefitRows]:
-        """Yield the training and evaluation rows of every refit, as `RefitRows`, in their order.
+        """Yield the training and evaluation rows of every refit, in the order of refits.
 
         Parameters
         ----------
