@@ -67,6 +67,9 @@ def compare(
     :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
     (2003) used in Molnar et al. (2021, section 9).
 
+    Terms are paired by name. Columns of arrays are named by position, so learners of arrays must
+    have them in the same order; frames need not.
+
     Parameters
     ----------
     first, *others : LearnerResults, FittedModel or EstimandResults

@@ -12,7 +12,8 @@ import pyinterp as pi
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pyinterp"
 # Tokens that are no docstring, comment or layout. A number here only falls: a change that raises
-# one lowers another, or says in its commit what it is for.
+# one lowers another, or says in its commit what it is for. The package had 240,160 before it said
+# what a prediction is and proved what it resumes, and before `interactions` and `sage`.
 TOKENS = {"pyinterp": 252_200, "pyinterp_papers": 18_200, "r_bridge": 18_800, "tests": 470_000}
 CLASSES = 243  # of the package
 NAMES, PARAMETERS = 137, 639  # public functions and methods, and their parameters
