@@ -22,7 +22,7 @@ from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.side_by_side import learner_names
+from pyinterp.results.side_by_side import learner_names, other_columns
 from pyinterp.results.together import ComparisonResults
 from pyinterp.storage import NAMELESS, text_of
 from pyinterp.whatif import Engine
@@ -67,8 +67,8 @@ def compare(
     :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
     (2003) used in Molnar et al. (2021, section 9).
 
-    Terms are paired by name. Columns of arrays are named by position, so learners of arrays must
-    have them in the same order; frames need not.
+    Terms must have the same names in one order, which ``features=`` sets. Columns of arrays are
+    named by position: results of the same columns in another order are refused.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def compare(
     ------
     InferenceError
         If the results do not rest on the same resamples of the same data, and are `paired`; or if
-        they rest on the same data, and are not.
+        they rest on the same data, and are not. If columns have other names in one of them.
 
     Examples
     --------
@@ -142,8 +142,13 @@ def compare(
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
+    notes = [context.plan_note]
     if any(_tests_underfitting(contexts[i], contexts[j]) for i, j in places):
-        context = replace(context, plan_note=f"{context.plan_note} {UNDERFITS}".strip())
+        notes.append(UNDERFITS)
+    apart = [name for i, j in places for name in other_columns(results[i], results[j])]
+    if apart:
+        notes.append(f"{list_of(dict.fromkeys(apart))}: other values in one of the results.")
+    context = replace(context, plan_note=" ".join(filter(None, notes)))
     if paired:
         parts = [result.replicates for result in results]
         two = [(parts[one], parts[other]) for one, other in places]

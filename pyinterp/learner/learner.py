@@ -575,6 +575,7 @@ class Learner(Hints):
         return {
             "learner": json.dumps(settings(self.estimator) | dict(versions_of_packages())),
             "data": digest_of([sample]),
+            "columns": digest_of([sample], named=False),
             "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
             "seed": str(call["seed"]),

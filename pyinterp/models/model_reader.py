@@ -93,7 +93,7 @@ class ModelReader:
             candidates = every if trained is None else [str(column) for column in trained]
             variables = names_in(self._formula.partition("~")[2], candidates)
             return _select(list(variables), every, who), True
-        names = training_names(fitted)
+        names = training_names(fitted) or _names_inside(fitted, every)
         # Arrays have no names, nor have frames with default numbers.
         labels = list(data.form.labels.values()) if data.is_frame else []
         named = data.is_frame and labels != list(range(len(every)))
@@ -177,6 +177,15 @@ def training_names(fitted: Any) -> list[str] | None:
     columns = [str(name) for name in names]
     numbered = [library.default_name.format(j) for j in range(len(columns))]
     return None if columns == numbered else columns
+
+
+def _names_inside(fitted: Any, columns: Sequence[str]) -> list[str] | None:
+    """Return the names of columns that a model inside a user's own was trained on, if no others."""
+    for model in getattr(fitted, "__dict__", {}).values():
+        names = training_names(model) if hasattr(model, "predict") else None
+        if sorted(names or ()) == sorted(columns):
+            return names
+    return None
 
 
 def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:

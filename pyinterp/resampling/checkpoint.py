@@ -39,6 +39,7 @@ NAMES = {
     "rows": "rows that train or evaluate",
 }
 DIGESTS = ("data", "rows")
+COLUMNS = "order of an array's columns, or names of a frame's"
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,13 @@ class Checkpoint:
             before = self.facts
             for name, what in NAMES.items():
                 if before and before.get(name) != facts[name]:
-                    shown = f": {before.get(name)} there, {facts[name]} here"
+                    pair = f": {before.get(name)} there, {facts[name]} here"
+                    shown = "" if name in DIGESTS else pair
+                    moved = name == "data" and before.get("columns") == facts["columns"]
                     raise OptionError(
                         f"{str(self.folder)!r} keeps refits of another call, which differs in its "
-                        f"{what}{'' if name in DIGESTS else shown}. Repeat the call as it was, or "
-                        "give another folder."
+                        f"{COLUMNS if moved else what}{shown}. Repeat the call as it was, or give "
+                        "another folder."
                     )
             # Facts come last: with them the folder has begun.
             if not before or _content(self.folder / CALL) is None:

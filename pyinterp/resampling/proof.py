@@ -20,10 +20,13 @@ SAME = 1e-9  # of the standard deviation: threads add up in another order
 ROUNDING = 1e-4  # of the largest number, at least: predictions may be equal but for rounding
 
 
-def digest_of(samples: Iterable[Sample], *, among: IntArray | None = None) -> str:
+def digest_of(
+    samples: Iterable[Sample], *, among: IntArray | None = None, named: bool = True
+) -> str:
     """Return a digest of rows: of their values, or of their places `among` the analyzed ones alone.
 
-    Names of rows, the order of columns and the types of numbers do not count.
+    Names of rows, the order of columns and the types of numbers do not count, nor, unless they are
+    `named`, the names of columns.
     """
     digest = sha256()
     for sample in samples:
@@ -33,12 +36,13 @@ def digest_of(samples: Iterable[Sample], *, among: IntArray | None = None) -> st
             continue
         for part in (sample.y, sample.clusters, sample.weights):
             digest.update(b"-" if part is None else part.tobytes())
-        for name in sorted(sample.variables, key=str):
-            column = sample.variables[name]
+        columns = []
+        for name, column in sample.variables.items():
             if is_numeric_dtype(column) and not is_bool_dtype(column):
-                column = column.astype(np.float64)
-            values = pd.util.hash_pandas_object(column, index=False)
-            digest.update(f"{name} ".encode() + values.to_numpy().tobytes())
+                column = column.astype(np.float64)  # noqa: PLW2901
+            values = pd.util.hash_pandas_object(column, index=False).to_numpy()
+            columns.append(f"{name if named else ''} ".encode() + sha256(values.tobytes()).digest())
+        digest.update(b"".join(sorted(columns)))
     return digest.hexdigest()
 
 

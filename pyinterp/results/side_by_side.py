@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
 
 from pyinterp.checks import check_flag, is_list
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.results.footnotes import UNPROVEN
 from pyinterp.results.results import EstimandResults
@@ -119,6 +120,7 @@ def summary_col(
         _check_format(float_format)
     several, model_names = _with_names(results, model_names)
     columns = [_column_of(one) for one in several]
+    _check_columns([one for one in several if isinstance(one, EstimandResults)])
     names = learner_names([c.learner for c in columns], model_names)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
     cells = {
@@ -202,6 +204,7 @@ def plot(
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
+    _check_columns(every)
     TableOptions(alpha, sort, top)
     if every[0].estimand.terms.axes:
         if top is not None:
@@ -344,6 +347,43 @@ def _with_names(
     if not several:
         raise OptionError("`results` must hold at least one result.")
     return several, model_names
+
+
+def _check_columns(results: Sequence[EstimandResults]) -> None:
+    """Raise `InferenceError` if lines of results would be of several columns."""
+    for other in results[1:]:
+        other_columns(results[0], other)
+
+
+def other_columns(one: EstimandResults, other: EstimandResults) -> list[str]:
+    """Return the variables that order the same rows otherwise in two results of terms.
+
+    Raises
+    ------
+    InferenceError
+        If a variable has another name in the other, as columns of arrays in another order have.
+    """
+    a, b = one.data, other.data
+    if one.context.resamples != other.context.resamples or one.estimand.parameter.better:
+        return []
+    same = {name for name in a if name in b and a[name].equals(b[name])}
+    here, there = ({n: _order_of(of[n]) for n in of if n not in same} for of in (a, b))
+    apart = [str(n) for n in here if n in there and here[n] != there[n]]
+    for name, second in ((m, n) for m in here for n in there if m in apart or n in apart):
+        if here[name] == there[second]:
+            raise InferenceError(
+                "Terms are paired by name, columns of arrays by position, but "
+                f"`{name}` of one result has the values of `{second}` of another: give both the "
+                "columns in one order, or a data frame, whose columns go by name."
+            )
+    return apart
+
+
+def _order_of(column: pd.Series[Any]) -> int:
+    """Return a hash of how a column orders rows, or divides them: the same in all units."""
+    if not is_numeric_dtype(column):
+        return hash(pd.factorize(column)[0].tobytes())
+    return hash(column.rank().to_numpy(np.float64, na_value=np.nan).tobytes())
 
 
 def learner_names(

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRegressor
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -14,6 +15,16 @@ Y = 3 * X.a + X.b + RNG.normal(size=80)
 ORDER, COLUMNS = RNG.permutation(80), [2, 0, 1]
 PLAN = pi.Subsampling(4)
 SAME = 1e-12  # of sums in another order
+
+
+class Own:
+    """A user's model, with another one inside."""
+
+    def __init__(self, inside):
+        self.inside = inside
+
+    def predict(self, rows):
+        return self.inside.predict(rows)
 
 
 def fit(y, x, **options):
@@ -35,10 +46,46 @@ def reordered(change):
 def test_arrays_in_another_order_are_other_data_to_a_folder(change, options, tmp_path):
     options = {**options, "checkpoint": tmp_path}
     fit(Y.to_numpy(), X.to_numpy(), **options)
-    with pytest.raises(
-        OptionError, match="keeps refits of another call, which differs in its data"
-    ):
+    what = "order of an array's columns" if change == "columns" else "data"
+    with pytest.raises(OptionError, match=f"another call, which differs in its {what}"):
         fit(*reordered(change), **options)
+
+
+ARRAY = X.to_numpy()
+OTHERS = {
+    "moved": ARRAY[:, COLUMNS],
+    "moved, in other units": np.exp(ARRAY[:, COLUMNS]) * [1, 10, 1e6],
+    "two of them": ARRAY[:, [0, 2, 1]],
+    "others": np.column_stack([ARRAY[:, 1:], ARRAY[:, 0] ** 2]),
+}
+
+
+def of_refits(x):
+    return fit(Y, x).pfi()
+
+
+def of_model(x):
+    return pi.FittedModel(LinearRegression().fit(x, Y), x, Y).pfi()
+
+
+@pytest.mark.parametrize(
+    "pair", [pi.compare, lambda *two: pi.summary_col(two), lambda *two: pi.plot(two)]
+)
+@pytest.mark.parametrize("ask", [of_refits, of_model])
+@pytest.mark.parametrize("other", OTHERS)
+def test_columns_of_arrays_in_another_order_are_not_paired(pair, ask, other):
+    with pytest.raises(InferenceError, match="give both the columns in one order"):
+        pair(ask(ARRAY), ask(OTHERS[other]))
+
+
+def test_columns_of_arrays_in_the_same_order_are_paired_and_other_values_named():
+    results, scaled, other = fit(Y, ARRAY), fit(Y, ARRAY * [2, 3, 4]), fit(Y, ARRAY ** [2, 1, 1])
+    assert not pi.compare(results.pfi(), scaled.pfi()).context.plan_note
+    note = pi.compare(results.pfi(), other.pfi()).context.plan_note
+    assert note == "x1: other values in one of the results."
+    moved = fit(Y, OTHERS["moved"])
+    for one, two in [(results, moved), (results.metric("r2"), moved.metric("r2"))]:
+        assert abs(pi.compare(one, two).params.iloc[0]) < SAME
 
 
 def test_columns_of_frames_go_by_name(tmp_path):
@@ -49,8 +96,10 @@ def test_columns_of_frames_go_by_name(tmp_path):
     assert resumed.context.folder == "2 of 4 refits, proven"
     pd.testing.assert_series_equal(resumed.params[whole.index], whole, rtol=SAME)
     model = LinearRegression().fit(X, Y)
-    here, there = (pi.FittedModel(model, x, Y).pfi().params for x in (X, X.iloc[:, COLUMNS]))
-    pd.testing.assert_series_equal(there[here.index], here, rtol=SAME)
+    inside = LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(X, Y)  # which reads no names
+    for one in (model, Own(inside)):
+        here, there = (pi.FittedModel(one, x, Y).pfi().params for x in (X, X.iloc[:, COLUMNS]))
+        pd.testing.assert_series_equal(there[here.index], here, rtol=SAME)
 
 
 def test_rows_of_frames_are_not_paired_by_position():
