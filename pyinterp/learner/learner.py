@@ -46,7 +46,7 @@ from pyinterp.models.adapters import (
     suit,
     wants_frames,
 )
-from pyinterp.models.aims import declaration_of
+from pyinterp.models.aims import declaration_of, joint_aim
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -745,6 +745,8 @@ def _analysis(
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
     first = refits[0].predictor
     declaration = declaration_of(options.prediction) or first.declaration
+    if declaration is None and context.choices:  # which may be of several losses
+        declaration = joint_aim(refit.predictor.aim for refit in refits)
     problem = Problem(
         sample=sample,
         features=features,

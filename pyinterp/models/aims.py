@@ -7,6 +7,7 @@ and what is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -32,10 +33,17 @@ def aim_of(given: Any) -> Aim:
     aim, inside = library_of(model).aim(model), _inside(model)
     if aim.words or not inside:
         return aim
-    # A mean of different quantiles, or of a quantile and a mean, is none of them.
-    aims = list({replace(each, words=""): each for each in map(aim_of, inside)}.values())
-    words = next((each.words for each in aims if each.no_mean), "")
-    return aims[0] if len(aims) == 1 else Aim("other" if words else "mean", words)
+    joint = joint_aim(map(aim_of, inside))
+    # A family is of the response that the model inside is given, which may be below 0.
+    other_scale = getattr(model, "transformer", None) is not None
+    return replace(joint, family="", power=None) if other_scale else joint
+
+
+def joint_aim(aims: Iterable[Aim]) -> Aim:
+    """Return what means of several predictions are: of different quantiles, none of them."""
+    several = list({replace(each, words=""): each for each in aims}.values())
+    words = next((each.words for each in several if each.no_mean), "")
+    return several[0] if len(several) == 1 else Aim("other" if words else "mean", words)
 
 
 def declaration_of(prediction: str | None, classifier: bool = False) -> Aim | None:

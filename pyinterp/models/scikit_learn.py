@@ -30,7 +30,7 @@ from sklearn.tree import BaseDecisionTree
 from pyinterp._typing import FloatArray
 from pyinterp.distributions import Normal, NormalMixture
 from pyinterp.errors import PredictionError
-from pyinterp.models.library import Aim, Library, Statement
+from pyinterp.models.library import HALF, Aim, Library, Statement
 from pyinterp.models.links import Link, exponential, first, identity, logistic, softmax
 from pyinterp.models.objectives import LOG_LINKS, aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes, of_treelite
@@ -57,17 +57,22 @@ LINEAR = {"NoneType", "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustS
 def _aim(model: Any) -> Aim:
     """Return what a model of scikit-learn, or a subclass, predicts."""
     names = [kind.__name__ for kind in type(model).__mro__]
-    if any(map(NO_MEAN.fullmatch, names)):
-        return Aim("other", names[0])
-    if "TransformedTargetRegressor" in names:
-        kept = model.func is None and type(model.transformer).__name__ in LINEAR
-        return Aim() if kept else Aim("other", f"{names[0]}, of a transformed response")
-    if "CalibratedClassifierCV" in names:
-        return Aim("mean", names[0])
-    if "QuantileRegressor" in names:
-        return Aim("quantile", f"{names[0]}, quantile={model.quantile:g}", model.quantile)
-    stem = names[0].removesuffix("Regressor").lower()
-    if stem not in LOG_LINKS:
+    strategy, wraps = getattr(model, "strategy", "mean"), "TransformedTargetRegressor" in names
+    words = names[0] if any(map(NO_MEAN.fullmatch, names)) else ""
+    if strategy not in ("mean", "prior", "median", "quantile"):  # of dummies
+        words = f"{names[0]}, strategy={strategy!r}"
+    elif wraps and (model.func is not None or type(model.transformer).__name__ not in LINEAR):
+        words = f"{names[0]}, of a transformed response"
+    if words:
+        return Aim("other", words)
+    if wraps or "CalibratedClassifierCV" in names:
+        return Aim() if wraps and model.regressor is not None else Aim("mean", names[0])
+    if strategy in ("median", "quantile") or "QuantileRegressor" in names:
+        q = HALF if strategy == "median" else model.quantile
+        return Aim("quantile", f"{names[0]}, quantile={q:g}", q)
+    stems = (name.removesuffix("Regressor").lower() for name in names)
+    stem = next((stem for stem in stems if stem in LOG_LINKS), "")
+    if not stem:
         return aim_by_words(model)
     link, power = getattr(model, "link", "auto"), float(getattr(model, "power", 1))
     log = link == "log" or (link == "auto" and power > 0)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyinterp.errors import OptionError
-from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
-from pyinterp.models.objectives import aim_by_parameters, aim_by_words
+from pyinterp.models.library import RANKING, STOPPING, Aim, Booster, Library, Offset
+from pyinterp.models.objectives import aim_by_parameters
 from pyinterp.models.trees import Ensemble, Levels, of_treelite
 
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
@@ -34,15 +34,13 @@ def _native(booster: Any) -> Booster | None:
     from xgboost import DMatrix  # noqa: PLC0415 - not a dependency
 
     learner = json.loads(booster.save_config())["learner"]
-    objective = learner["objective"].pop("name")
+    parameters = _parameters(booster)
+    objective = parameters["objective"]
     if objective == "multi:softmax":
         raise OptionError(
             "A native booster must predict numbers or probabilities, but with the objective "
             'multi:softmax it predicts labels; train it with "multi:softprob".'
         )
-    parameters = {"objective": objective}
-    for part in learner["objective"].values():
-        parameters |= {name: json.loads(value) for name, value in part.items()}
     return Booster(
         booster,
         lambda X: booster.predict(DMatrix(X, enable_categorical=True)),
@@ -53,6 +51,22 @@ def _native(booster: Any) -> Booster | None:
         aim_by_parameters(parameters),
         code="model.predict(xgboost.DMatrix(X))",
     )
+
+
+def _parameters(booster: Any) -> dict[str, Any]:
+    """Return the objective of a native booster, with its own options."""
+    parts = json.loads(booster.save_config())["learner"]["objective"]
+    found = {"objective": parts.pop("name")}
+    for part in parts.values():
+        found |= {name: json.loads(value) for name, value in part.items()}
+    return found
+
+
+def _aim(model: Any) -> Aim:
+    """Return what a model predicts: one that was read from a file lacks options among its own."""
+    given = {name: value for name, value in model.get_params().items() if value is not None}
+    stored = _parameters(model.get_booster()) if model.__sklearn_is_fitted__() else {}
+    return aim_by_parameters(stored | given)
 
 
 def _trees(estimator: Any) -> Ensemble | None:
@@ -115,7 +129,7 @@ XGBOOST = Library(
         if hasattr(model, "predict_proba")
         else Offset("base_margin", linear="output_margin", base="base_score")
     ),
-    aim=aim_by_words,
+    aim=_aim,
     validation={"sample_weight": "sample_weight_eval_set", "base_margin": "base_margin_eval_set"},
     stops=_stops,
     categories=_categories,

@@ -16,6 +16,7 @@ import statsmodels.formula.api as smf
 import xgboost
 from fits import fit_of, model_of, words_of
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import (
     LinearRegression,
@@ -24,7 +25,9 @@ from sklearn.linear_model import (
     QuantileRegressor,
 )
 from sklearn.metrics import d2_absolute_error_score, d2_pinball_score, d2_tweedie_score, r2_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVR
 from sklearn.utils import all_estimators
 
@@ -86,6 +89,14 @@ class Support(SVR):
     """A class of the user's, of a library's."""
 
 
+class Counts(PoissonRegressor):
+    """The same of another."""
+
+
+def shifted(regressor):
+    return TransformedTargetRegressor(regressor, transformer=MinMaxScaler())
+
+
 SHARES = {
     "squared error": r2_score,
     "absolute error": d2_absolute_error_score,
@@ -144,8 +155,17 @@ mean, expected value; squared error
     VotingRegressor([("a", GammaRegressor()), ("b", LinearRegression())])
     StackingRegressor([("a", HuberRegressor())])
     TransformedTargetRegressor(LinearRegression(), transformer=StandardScaler())
+    TransformedTargetRegressor(transformer=StandardScaler())
+    shifted(PoissonRegressor())
+    shifted(Pipeline([("scale", StandardScaler()), ("poisson", PoissonRegressor())]))
+    GridSearchCV(shifted(PoissonRegressor()), {"regressor__alpha": [0.1, 1]})
+    BaggingRegressor(shifted(HistGradientBoostingRegressor(loss="poisson", max_iter=9)), 3)
+    VotingRegressor([("a", shifted(lightgbm.LGBMRegressor(objective="tweedie", **LGB)))])
+    DummyRegressor()
     pi.statsmodels_learner(sm.OLS)
 mean, expected value; Poisson deviance
+    Counts()
+    TransformedTargetRegressor(PoissonRegressor())
     HistGradientBoostingRegressor(loss="poisson", max_iter=9)
     PoissonRegressor()
     Pipeline([("scale", StandardScaler()), ("poisson", PoissonRegressor())])
@@ -170,6 +190,7 @@ quantile, median; absolute error
     xgboost.XGBRegressor(objective="reg:absoluteerror", **XGB)
     catboost.CatBoostRegressor(loss_function="MAE", **CAT)
     BaggingRegressor(QuantileRegressor(alpha=0), 3)
+    DummyRegressor(strategy="median")
 quantile, 20% quantile; pinball loss, q = 0.2
     HistGradientBoostingRegressor(loss="quantile", quantile=0.2, max_iter=9)
 quantile, 70% quantile; pinball loss, q = 0.7
@@ -181,6 +202,8 @@ quantile, 90% quantile; pinball loss, q = 0.9
     lightgbm.LGBMRegressor(objective="quantile", **LGB)
     catboost.CatBoostRegressor(loss_function="Quantile:alpha=0.9", **CAT)
     VotingRegressor([("a", deciles(0.9)), ("b", QuantileRegressor(quantile=0.9, alpha=0))])
+    shifted(QuantileRegressor(quantile=0.9, alpha=0))
+    DummyRegressor(strategy="quantile", quantile=0.9)
     Declared()
 quantile, 95% quantile; pinball loss, q = 0.95
     deciles(0.95)
@@ -200,6 +223,7 @@ other, prediction; squared error
     VotingRegressor([("a", deciles(0.1)), ("b", deciles(0.9))])
     VotingRegressor([("a", deciles(0.9)), ("b", LinearRegression())])
     TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
+    DummyRegressor(strategy="constant", constant=1.0)
     pi.statsmodels_learner(sm.RLM)
 unknown, prediction; squared error
     Own()
@@ -423,14 +447,27 @@ def test_native_boosters_say_it_too(data, read):
     xgb = xgboost.train(
         {"objective": "reg:quantileerror", "quantile_alpha": 0.7}, xgboost.DMatrix(X, y), 9
     )
+    own = xgboost.XGBRegressor(objective="reg:quantileerror", quantile_alpha=0.7, **XGB).fit(X, y)
     if read:
         lgb = lightgbm.Booster(model_str=lgb.model_to_string())
         xgb = xgboost.Booster(model_file=xgb.save_raw())
-    for booster, predicted in [(lgb, lgb.predict(X)), (xgb, xgb.predict(xgboost.DMatrix(X)))]:
+        raw, own = own.get_booster().save_raw(), xgboost.XGBRegressor()
+        own.load_model(raw)
+    models = {lgb: lgb.predict(X), xgb: xgb.predict(xgboost.DMatrix(X)), own: own.predict(X)}
+    for booster, predicted in models.items():
         fitted = pi.FittedModel(booster, X, y)
         assert fitted.loss().fit.name == "pinball loss, q = 0.7"
         expected = d2_pinball_score(y, predicted, alpha=0.7)
         assert fitted.loss(relation="explained").params.iloc[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_refits_that_predict_different_things_have_no_one_aim(data):
+    model, grid = QuantileRegressor(alpha=0), {"quantile": [0.45, 0.55]}
+    search = GridSearchCV(model, grid, scoring="neg_mean_absolute_error")
+    res = fit_of("y ~ x + z", data, search, pi.HalfSampling(8, pairs=5))
+    assert {refit.predictor.aim.q for refit in res.refits} == {0.45, 0.55}
+    assert res.analysis.problem.predictor.aim.name == "other"
+    assert res.loss().fit.name == "squared error"
 
 
 def test_functions_and_boosters_without_words_say_so(data):
