@@ -138,15 +138,6 @@ def test_the_table_that_footnotes_quote_is_made_of_the_studies():
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
-def test_the_readme_quotes_what_corrected_intervals_covered():
-    rows = [row for row in coverages() if (row.source, row.cov_type) == ("repeated", "corrected")]
-    linear = [row.mean for row in rows if row.learners == "linear models"]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    words = f"on average {min(linear)}% (subsampling) and {max(linear)}% (bootstrap)"
-    words += f" of {rows[0].data_sets:,} data sets"
-    assert words in " ".join(readme.split())
-
-
 def test_the_page_has_the_table_of_the_studies_of_uncertainty():
     page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
     frame = pd.concat([found(f"uncertainty-{k}") for k in ("regression", "classification")])
