@@ -61,8 +61,11 @@ def test_the_citation_is_one_of_the_format_and_of_this_package():
         author["name"] for author in PROJECT["authors"]
     ]
     assert_authors(citation["authors"])
+    assert len(citation["references"]) == 4
+    assert ("date-released" in citation) == (".dev" not in pi.__version__)
     for reference in citation["references"]:
         assert {"type", "title", "authors"} <= set(reference)
+        assert re.fullmatch(r"10\.48550/arXiv\.\d{4}\.\d{5}", reference["doi"])
         assert reference["type"] == "article"
         assert isinstance(reference["year"], int)
         assert_authors(reference["authors"])

@@ -97,7 +97,9 @@ def test_the_page_quotes_what_corrected_intervals_covered_in_the_paper_and_here(
 
 
 def test_our_own_coverage_is_what_the_battery_says():
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    readme, paper = (
+        " ".join((ROOT / name).read_text("utf-8").split()) for name in ("README.md", "paper.md")
+    )
     battery = pd.read_csv(ROOT / "studies" / "results" / "battery.csv")
     relevant = battery[battery["coverage"].notna() & ~battery["null"]]
     usual = relevant[relevant["warned"] < 0.2]
@@ -105,8 +107,11 @@ def test_our_own_coverage_is_what_the_battery_says():
         terms = usual.loc[usual["term"].str.startswith(f"{name} "), "coverage"]
         words = f"{terms.mean():.1%} for {name} ({len(terms)} terms, the lowest {terms.min():.0%})"
         assert words in readme
+        assert f"{terms.mean():.1%}" in paper
     sets = usual.groupby("row")["data_sets"].first()
-    assert f"{len(sets)} settings with {sets.sum():,} data sets" in readme
+    words = f"settings with {sets.sum():,} data sets"
+    assert f"{len(sets)} {words}" in readme
+    assert f"{len(sets)} simulated {words}" in paper
     null = battery[battery["null"] & (battery["warned"] < 0.2)]
     rejects = null.loc[null["term"].str.startswith("PFI "), "rejects"].mean()
     assert f"rejected {rejects:.1%} of irrelevant features" in readme
