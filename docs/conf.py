@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 
-from docutils.nodes import Element, SkipNode, math_block
+from docutils.nodes import Element, SkipNode, image, literal_block, math_block, section
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator as HTMLTranslator
 
@@ -134,9 +136,34 @@ def as_mathml(self: HTMLTranslator, node: Element) -> None:
     raise SkipNode
 
 
+class Described(SphinxPostTransform):
+    """Say in words what pictures show that cells draw: the section's title, and the call."""
+
+    default_priority = 900  # outputs of cells are images by then
+
+    def run(self, **_: object) -> None:
+        """Write the text of every picture that has none."""
+        for picture in self.document.findall(image):
+            above = list(_above(picture))
+            cell = next((node for node in above if "cell" in node.get("classes", [])), None)
+            if cell is None or picture.get("alt"):
+                continue
+            heading = next((n[0].astext() for n in above if isinstance(n, section)), "")
+            code = next((node.astext() for node in cell.findall(literal_block)), "")
+            picture["alt"] = f"{heading}. Drawn by {(code.splitlines() or ['a hidden cell'])[-1]}"
+
+
+def _above(node: Element) -> Iterator[Element]:
+    """Yield the parents of a node, the nearest first."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
 def setup(app: Sphinx) -> None:
-    """Let pages draw formulas without a script, which would be fetched from elsewhere."""
+    """Draw formulas without a script, which would be fetched from elsewhere; describe pictures."""
     app.add_html_math_renderer("mathml", (as_mathml, None), (as_mathml, None))
+    app.add_post_transform(Described)
 
 
 copy_vignettes()
@@ -188,7 +215,7 @@ html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}  # the pages of a sectio
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_center": ["navbar-nav"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 9,
     "navigation_depth": 1,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
