@@ -12,15 +12,17 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.data.design import Design, FrameDesign
+from pyinterp.data.design import ArrayDesign, Design, FrameDesign
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.overrides import overrides_prediction
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
+from pyinterp.whatif.inputs import Before
 from pyinterp.whatif.kernels import KernelWhatIf
 from pyinterp.whatif.linear import LinearWhatIf, read_linear
+from pyinterp.whatif.steps import arithmetic
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
@@ -69,9 +71,10 @@ def dispatch(
         model = ENGINES[name].read(last.model, predictor.kind)
         if model is None:
             continue
-        exact = ENGINES[name](batched, model, before=last.before)
-        if not (reason := _refusal(exact, last)):
-            return exact
+        for before, given in _ways(last, design):
+            exact = ENGINES[name](batched, model, before=before, design=given)
+            if not (reason := _refusal(exact, last)):
+                return exact
         reasons.append(reason)
     if engine not in ("auto", "batched"):
         reason = reasons[0] if reasons else f"it is not {KINDS[engine]} that can be read"
@@ -83,6 +86,17 @@ def dispatch(
         batched.engine = batched.engine._replace(reason=reasons[0])
     batched.factual = predictor.check(design.rows_of(sample))
     return batched
+
+
+def _ways(last: FinalStep, design: Design) -> Iterator[tuple[Before | None, Design]]:
+    """Yield the earlier steps of a model as arithmetic, if they are, then as they are.
+
+    Each with the design of the rows that they are given.
+    """
+    quick = arithmetic(last.pipelines) if last.before is not None and not design.singles else None
+    if quick is not None:
+        yield quick, ArrayDesign(design.variables) if isinstance(design, FrameDesign) else design
+    yield last.before, design
 
 
 def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
@@ -139,9 +153,9 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     design = exact.design
     try:
-        whatif = exact.inputs.shuffle(SHUFFLED_ROWS)
-        if whatif is not None:
-            numbers = np.concatenate([exact.inputs.rows, whatif])
+        shuffled = exact.inputs.shuffle(SHUFFLED_ROWS)
+        if shuffled is not None:
+            numbers = np.concatenate(shuffled)
             both: Matrix = numbers
             if isinstance(design, FrameDesign):
                 both = design.form.write(pd.DataFrame(numbers, columns=list(design.variables)))
@@ -154,7 +168,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return "some what-if rows can't be predicted"
     try:
         computed, rounding = exact.predictions_with_rounding(
-            exact.inputs.of(frame) if whatif is None else whatif
+            exact.inputs.of(frame) if shuffled is None else exact.inputs.through(shuffled[1])
         )
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"

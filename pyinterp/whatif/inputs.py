@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
@@ -55,49 +56,88 @@ class Inputs:
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
-        design = self.design
-        if not isinstance(design, FrameDesign):
-            return self._of(design.rows_of(self.sample))
-        if self.before is None and (rows := self.sample.numbers(design.variables)) is not None:
-            return self._of(rows)
-        return self.of(self.sample.variables)
+        if self.before is not None and isinstance(self.design, FrameDesign):
+            return self.of(self.sample.variables)
+        return self.through(self._plain_rows())
 
     def of(self, variables: pd.DataFrame) -> FloatArray:
         """Return the inputs of other rows."""
         design = self.design
         if self.before is None and isinstance(design, FrameDesign):  # whatever library's it is
-            return self._of(design.plain(variables))
-        return self._of(design.encode(variables))
+            return self.through(design.plain(variables))
+        return self.through(design.encode(variables))
 
     def separate_columns(self, variables: Sequence[str]) -> ColumnValues | None:
         """Return the columns that the variables alone determine, and their values in the rows.
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None or self.design.others(variables):
+        if self.before is not None:
+            if self._columns_after is None:
+                return None
+            columns = np.concatenate([self._columns_after[name] for name in variables])
+        elif self.design.others(variables):
             return None
-        columns = self.design.driven(variables)
+        else:
+            columns = self.design.driven(variables)
         return columns, self.rows[:, columns]
 
-    def shuffle(self, most: int) -> FloatArray | None:
-        """Return rows in which every variable is another row's, at most so many.
+    @cached_property
+    def _columns_after(self) -> dict[str, IntArray] | None:
+        """The columns of earlier steps that come from each variable; None if one comes from none.
 
-        None unless the model is given numbers that each come from one variable alone.
+        Of rows in which every variable is another row's, a column that comes from one variable has
+        the values of that variable's rows.
         """
-        design = self.design
-        if self.before is not None or self.cast is not None or design.discrete:
+        rows, rng, names = self.rows, np.random.default_rng(0), self.design.variables
+        places = np.tile(np.arange(len(rows))[:, None], len(names))
+        times = MEETINGS if len(rows) <= SLICE else 1
+        sources = np.concatenate([rng.permuted(places, axis=0) for _ in range(times)])
+        after, few = self.through(self._meeting(sources)), sources[:PROBES]
+        v, c = np.nonzero(~_differ(after[: len(few), None], rows[few]).any(axis=0))
+        same = ~_differ(after[:, c], rows[sources[:, v], c]).any(axis=0)
+        v, c = v[same], c[same]
+        varies = np.atleast_1d(_differ(rows, rows[:1]).any(axis=0))
+        if (np.bincount(c, minlength=len(varies)) != 1)[varies].any():
+            return None  # or from several, if few rows have another value
+        return {name: c[varies[c] & (v == place)] for place, name in enumerate(names)}
+
+    def _meeting(self, sources: IntArray) -> Any:
+        """Return design rows in which variable v is that of row ``sources[:, v]``."""
+        design, rows = self.design, self._plain_rows()
+        if isinstance(rows, pd.DataFrame) or design.columns_by_variable is None:
+            variables = self.sample.variables
+            columns = zip(design.variables, sources.T, strict=True)
+            every = {name: variables[name].array.take(of) for name, of in columns}
+            return design.encode(pd.DataFrame(every))
+        owner = np.zeros(len(design.columns), np.intp)  # of an intercept any
+        for v, driven in enumerate(design.columns_by_variable):
+            owner[driven] = v
+        return rows[sources[:, owner], np.arange(len(owner))]
+
+    def _plain_rows(self) -> Any:
+        """Return the sample's design rows, as plain columns if the model is given a frame."""
+        design, sample = self.design, self.sample
+        if not isinstance(design, FrameDesign):
+            return design.rows_of(sample)
+        rows = None if self.before is not None else sample.numbers(design.variables)
+        return design.plain(sample.variables) if rows is None else rows
+
+    def shuffle(self, most: int) -> tuple[FloatArray, FloatArray] | None:
+        """Return design rows, and further ones in which every variable is another row's.
+
+        At most so many. None unless they are numbers that each come from one variable alone.
+        """
+        design, n = self.design, self.sample.nobs
+        if design.discrete or design.columns_by_variable is None:
             return None
-        if isinstance(design, FrameDesign) and self.sample.numbers(design.variables) is None:
+        if isinstance(design, FrameDesign) and (
+            self.before is not None or self.sample.numbers(design.variables) is None
+        ):
             return None
-        if design.single or design.columns_by_variable is None:
-            return None
-        rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
-        new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for columns in design.columns_by_variable:
-            others = rng.permutation(len(rows))[: len(new)]
-            new[:, columns] = rows[others[:, None], columns]
-        return new
+        size = min(-(-n // 2), most), len(design.variables)
+        return self._plain_rows(), self._meeting(np.random.default_rng(0).integers(n, size=size))
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
@@ -114,7 +154,7 @@ class Inputs:
         else:
             swap = design.swap(self.sample, variables, donors)
             if self.before is not None:
-                return self._by_donor_of_steps(swap, len(donors))
+                return self._by_donor_of_steps(swap, variables, len(donors))
             if swap.by_donor is None:
                 return None
             columns, values = swap.by_donor
@@ -133,7 +173,7 @@ class Inputs:
         columns, values = np.empty(0, np.intp), np.zeros(len(targets))
         for start in range(0, len(targets), SLICE):
             part = slice(start, start + SLICE)
-            inputs = self._of(swap.matrix(targets[part], sources[part]))
+            inputs = self.through(swap.matrix(targets[part], sources[part]))
             original = self.rows[targets[part]]
             changed = np.flatnonzero(_differ(inputs, original).any(axis=0))
             if len(columns) == 0 and len(changed) == 1:  # not before
@@ -144,30 +184,33 @@ class Inputs:
                 values[part] = inputs[:, columns[0]]
         return columns, values.reshape(*index.shape, 1)[..., : len(columns)]
 
-    def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
+    def _by_donor_of_steps(
+        self, swap: Swap, variables: Sequence[str], donors: int
+    ) -> ColumnValues | None:
         """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
         n = len(self.rows)
-        every = np.arange(donors)
         probes = np.unique(np.linspace(0, n - 1, PROBES).astype(np.intp))
-        probed = [self._of(swap.matrix(np.full(donors, row), every)) for row in probes]
-        driven = np.zeros(self.rows.shape[1], dtype=bool)
-        for row, matrix in zip(probes, probed, strict=True):
-            driven |= _differ(matrix, self.rows[row]).any(axis=0)
-        columns = np.flatnonzero(driven)
-        if any(_differ(matrix[:, columns], probed[0][:, columns]).any() for matrix in probed):
+        every = np.tile(np.arange(donors), len(probes))
+        probed = self.through(swap.matrix(np.repeat(probes, donors), every))
+        probed = probed.reshape(len(probes), donors, -1)
+        columns = np.flatnonzero(_differ(probed, self.rows[probes, None]).any(axis=(0, 1)))
+        if _differ(probed[..., columns], probed[0][:, columns]).any():
             return None
         values = np.ascontiguousarray(probed[0][:, columns])
+        own = self.separate_columns(variables)
+        if own is not None and not len(np.setdiff1d(columns, own[0])):
+            return columns, values
         # All donors were tried for a few rows; now all rows, each with donors at random.
         rng = np.random.default_rng(0)
         for _ in range(MEETINGS):
             sources = rng.integers(donors, size=n)
             expected = self.rows.copy()
             expected[:, columns] = values[sources]
-            if _differ(self._of(swap.matrix(np.arange(n), sources)), expected).any():
+            if _differ(self.through(swap.matrix(np.arange(n), sources)), expected).any():
                 return None
         return columns, values
 
-    def _of(self, matrix: Matrix) -> FloatArray:
+    def through(self, matrix: Matrix) -> FloatArray:
         """Return the model's inputs, (n, columns), of rows of the design."""
         inputs = matrix if self.before is None else self.before(matrix)
         values = numbers(inputs, self.levels)
@@ -220,6 +263,6 @@ def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
 
-def _differ(a: FloatArray, b: FloatArray) -> np.ndarray:
+def _differ(a: FloatArray, b: FloatArray) -> npt.NDArray[np.bool_]:
     """Return where two arrays differ; missing values are the same."""
     return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))

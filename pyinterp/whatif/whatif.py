@@ -398,6 +398,8 @@ class ExactWhatIf(WhatIf, ABC):
         What `read` returned.
     before : callable or None
         Earlier steps of a pipeline.
+    design : Design, optional
+        Of the rows that these are given, if it is another than the model's.
     inputs : Inputs, optional
         The rows as the model is given them, if they are known.
 
@@ -418,6 +420,7 @@ class ExactWhatIf(WhatIf, ABC):
         model: Any,
         *,
         before: Before | None = None,
+        design: Design | None = None,
         inputs: Inputs | None = None,
     ) -> None:
         super().__init__(
@@ -426,7 +429,7 @@ class ExactWhatIf(WhatIf, ABC):
         self.engine = Engine(f"{self.name}, exact")
         self.model = model
         self.inputs = inputs or Inputs(
-            design=self.design,
+            design=design or self.design,
             sample=self.sample,
             before=before,
             levels=getattr(model, "levels", ()),
@@ -495,15 +498,12 @@ class ExactWhatIf(WhatIf, ABC):
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows, as the model is given them."""
         separate = self.inputs.separate_columns(variables)
-        if separate is None:
+        if separate is None or separate[1].shape[1] > 1:
             return super().donors(variables)
         _, values = separate
-        if values.shape[1] == 0:
-            of_row = np.zeros(len(values), np.intp)
-        elif values.shape[1] == 1:
+        of_row = np.zeros(len(values), np.intp)
+        if values.shape[1]:
             of_row = np.unique(values[:, 0], return_inverse=True)[1]
-        else:
-            of_row = np.unique(values, axis=0, return_inverse=True)[1].ravel()
         return Distinct(self.sample, variables, of_row)
 
     def columns_of(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
