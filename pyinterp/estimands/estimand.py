@@ -472,6 +472,9 @@ class Estimand:
         stands in the next column.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
+    linear : bool
+        Whether `measure` takes means over rows of linear functions of each row's predictions:
+        these have the derivative that the predictions have.
     version : int
         Raised when the meaning of its values changes, so that old files do not answer for new ones.
     complete : callable or None
@@ -514,6 +517,7 @@ class Estimand:
     correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False
+    linear: bool = False
     complete: Callable[[Estimand, Any], Estimand] | None = None
     version: int = 1
 

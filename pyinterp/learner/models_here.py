@@ -36,7 +36,14 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit
-from pyinterp.whatif import EngineName, WhatIf, dispatch, dispatch_labels, with_coefficients
+from pyinterp.whatif import (
+    EngineName,
+    WhatIf,
+    dispatch,
+    dispatch_labels,
+    tangents_of,
+    with_coefficients,
+)
 
 # Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
 # the derivative, as much by their order as by rounding of slopes, which are differences themselves.
@@ -182,15 +189,23 @@ class ModelsHere:
     def errors_at(self, estimand: Estimand, positions: Positions) -> CoefficientErrors | None:
         """Return derivatives of the estimates along the directions in which coefficients vary.
 
-        By central differences of the estimand itself, measured with the coefficients moved: any
+        Of linear functions of predictions by the derivative of a link, where there is one. Else by
+        central differences of the estimand itself, measured with the coefficients moved: any
         estimand, and any formula. None without coefficients.
         """
         stated = self.coefficients
         if stated is None:
             return None
         case, predictor = part_of_case(self.case(0), 0, positions), self.refits[0].predictor
+        directions = stated.directions().T
+        if estimand.linear:
+            whatif = tangents_of(case.whatif, [stated.shift(predictor, one) for one in directions])
+            if whatif is not None:
+                rows = estimand.read(estimand.measure(replace(case, whatif=whatif))).rows
+                forwards, backwards = np.split(rows, 2)
+                return CoefficientErrors((forwards - backwards) / 2, stated.df, stated.cov_type)
         case.whatif.memo, changes = {}, []  # rows are encoded once
-        for direction in stated.directions().T:
+        for direction in directions:
             values = []
             for steps, weight in WEIGHTS.items():
                 moved = _with_predictor(case, stated.shift(predictor, steps * STEP * direction))

@@ -5,7 +5,7 @@ They map arrays of shape (..., outputs) to (...) for means, to (..., classes) fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import TypeAlias
 
@@ -15,6 +15,9 @@ from scipy import special, stats
 from pyinterp._typing import FloatArray
 
 Link: TypeAlias = Callable[[FloatArray], FloatArray]
+# From sums, shape (n, outputs), and predictions to derivatives with respect to sums, shape
+# (n, values, outputs): of the mean, or of the probabilities of all classes but the first.
+Slope: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def identity(sums: FloatArray) -> FloatArray:
@@ -80,6 +83,31 @@ def largest(sums: FloatArray) -> FloatArray:
         sums = np.concatenate([-sums, sums], axis=-1)
     best = sums.argmax(axis=-1)[..., None]
     return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
+
+
+def _of_logistic(_: FloatArray, p: FloatArray) -> FloatArray:
+    """Return the derivative of the logistic function."""
+    return np.asarray(p[:, 0] * p[:, 1])[:, None, None]
+
+
+def _of_classes(_: FloatArray, p: FloatArray) -> FloatArray:
+    """Return derivatives of probabilities with respect to all sums, the first of which is 0."""
+    others = p[:, 1:, None]
+    return np.asarray(others * (np.eye(others.shape[1]) - p[:, None, 1:]))
+
+
+SLOPES: Mapping[Link, Slope] = {
+    first: lambda sums, _: np.ones((len(sums), 1, 1)),
+    exponential: lambda _, mean: mean[:, None, None],
+    logistic: _of_logistic,
+    probit: lambda sums, _: stats.norm.pdf(sums)[:, None],
+    after_the_first: _of_classes,
+}
+
+
+def slope_of(link: Link) -> Slope | None:
+    """Return the derivative of a link; None if it is not known."""
+    return SLOPES.get(link, getattr(link, "slope", None))
 
 
 def shift(link: Link, sums: FloatArray, off: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import re
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -145,14 +146,9 @@ def _link(results: Any, kind: str) -> Link | None:
     model = results.model
     name, family = type(model).__name__, getattr(model, "family", None)
     if family is not None:
-        inverse = family.link.inverse
-
-        def stated(linear: FloatArray) -> FloatArray:
-            return np.asarray(inverse(linear[..., 0]))
-
         if type(family.link).__name__ == "Identity" and kind == "mean":
             return links.first
-        return stated if kind == "mean" else links.two_classes(stated)
+        return FamilyLink(family.link, kind == "mean")
     return {
         **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), links.first),
         "Poisson": links.exponential,
@@ -160,6 +156,29 @@ def _link(results: Any, kind: str) -> Link | None:
         "Probit": links.probit,
         "MNLogit": links.after_the_first,
     }.get(name)
+
+
+@dataclass(frozen=True)
+class FamilyLink:
+    """The inverse of a family's link, to means or to the probabilities of two classes."""
+
+    link: Any
+    mean: bool
+
+    def __call__(self, sums: FloatArray) -> FloatArray:
+        """Return predictions."""
+        return self._inverse(sums) if self.mean else links.two_classes(self._inverse)(sums)
+
+    def slope(self, sums: FloatArray, predictions: FloatArray) -> FloatArray:
+        """Return derivatives, of the second of two classes."""
+        if type(self.link).__name__ != "Logit":
+            return np.asarray(self.link.inverse_deriv(sums))[:, None]
+        p = predictions.reshape(len(sums), -1)[:, -1:, None]
+        return np.asarray(p * (1 - p))
+
+    def _inverse(self, sums: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(self.link.inverse(sums[..., 0]))
 
 
 def _distribution(results: Any) -> Statement | None:

@@ -13,6 +13,7 @@ Module                     What is in it
 `forest`                   Trees as arrays
 `read_forest`              Trees of ensembles of any library, and of calibrated ones
 `walks`                    Walks down trees, compiled
+`tangents`                 Means of linear models as their coefficients move, to first order
 `linear`                   Linear and generalized linear models, exactly
 `kernels`                  Support vector, kernel ridge and Gaussian process regression, exactly
 `smooth_sums`              Sums of smooth losses of linear models, by interpolation between donors
@@ -31,4 +32,5 @@ from pyinterp.whatif.dispatch import (
     dispatch_labels,
     with_coefficients,
 )
+from pyinterp.whatif.tangents import tangents_of
 from pyinterp.whatif.whatif import PERMUTATIONS, PREDICTIONS, Engine, FeatureWhatIf, WhatIf

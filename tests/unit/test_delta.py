@@ -1,5 +1,6 @@
 """The delta method: effects of models that state the covariance of their coefficients."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,9 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.slopes import ame
+from pyinterp.estimands.importance.flatness import flatness
 
 # Slopes are central differences over 1e-4 of a range, derivatives differences of fourth order.
 MARGEFF = 1e-8
@@ -287,6 +291,27 @@ def test_one_row_has_errors_of_its_prediction(data, ols):
     row = data.iloc[[3]]
     pd_ = pi.FittedModel(ols, row).pd("a", grid=[0.0, float(row["a"].iloc[0])])
     assert_allclose(pd_.bse.iloc[1], ols.get_prediction(row).se[0], rtol=EXACT)
+
+
+@pytest.mark.parametrize("scale", ["probability", "cumulative", "score", "logit"])
+@pytest.mark.parametrize("weights", [{}, {"weights_type": "sampling"}])
+def test_derivatives_of_the_link_are_those_by_differences(data, scale, weights):
+    kind, X = pd.Categorical(data["kind"], ordered=True), data[["a", "b", "c"]]
+    results = sm.MNLogit(kind.codes, X).fit(disp=0)
+    if weights:
+        weights = weights | {"weights": np.linspace(1.0, 3.0, len(data))}
+    model = pi.FittedModel(results, X, pd.Series(kind), **weights)
+    models, problem = model.analysis.models, model.analysis.problem
+    for curve in (
+        ame(problem, scale=scale),
+        partial_dependence(problem, "a", points=3, kind="c-ice", scale=scale),
+        flatness(problem, "a", points=3, scale=scale),
+    ):
+        assert curve.linear == (scale != "logit")
+        one, other = (
+            models.errors_at(each, ()).changes for each in (curve, replace(curve, linear=False))
+        )
+        assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
 
 
 def test_medians_and_exemplars_have_errors_of_coefficients(data, ols):

@@ -214,6 +214,7 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         ),
         basis="rows" if mean else "one row",
         coverage=studied if mean else (),
+        linear=mean and outputs.linear,
         why_no_weights=None if mean else NO_WEIGHTS,
     )
 

@@ -31,6 +31,7 @@ PHRASES = {
     "cumulative": "predicted probability",
     "rate": "predicted rate",
 }
+LINEAR = ("mean", "rate", "probability", "cumulative")
 RELATIONS = ("difference", "ratio", "odds ratio")
 # What R's pdp takes for a probability of 0.
 EPSILON = float(np.finfo(np.float64).eps)
@@ -122,6 +123,11 @@ class Outputs(NamedTuple):
             unit=response.name if used == "mean" and response is not None else "",
             range=span,
         )
+
+    @property
+    def linear(self) -> bool:
+        """Whether they are linear functions of predictions."""
+        return isinstance(self.scale, Scores) or self.scale in LINEAR
 
     @property
     def relations(self) -> tuple[str, ...]:

@@ -132,6 +132,7 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
+        linear=outputs.linear,
         why_no_weights=None,
     )
 
@@ -238,21 +239,23 @@ def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) ->
 
     What does not depend on coefficients is made once: the delta method moves these many times.
     """
-    whatif, n = case.whatif, case.evaluation.nobs
+    whatif = case.whatif
+    feature = whatif.of((name,))
+    n = feature.sample.nobs
 
-    def both_ends() -> tuple[pd.DataFrame, FloatArray]:
+    def both_ends() -> tuple[pd.DataFrame, FloatArray | float]:
         """Return the lower, then the upper ends of differences, and their widths."""
-        x = case.evaluation.variables[name].to_numpy(dtype=np.float64)
+        x = feature.sample.variables[name].to_numpy(dtype=np.float64)
         ends = np.concatenate([x - width / 2, x + width / 2])
         held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
-        widths = np.full(n, width) if held is ends else held[n:] - held[:n]
+        widths = width if held is ends else (held[n:] - held[:n])[:, None]
         return pd.DataFrame({name: held}), widths
 
     rows = whatif.once("rows", partial(np.arange, n))
     index = whatif.once("both ends", lambda: np.column_stack([rows, n + rows]))
     ends, widths = whatif.once((name, "ends"), both_ends)
-    at = outputs.values(whatif.of((name,)).pairs(rows, index, ends))
-    return np.asarray((at[..., 1] - at[..., 0]).T / widths[:, None])
+    at = outputs.values(feature.pairs(rows, index, ends))
+    return np.asarray((at[..., 1] - at[..., 0]).T / widths)
 
 
 def _contrasts(case: ModelOnRows, levels: pd.DataFrame, outputs: Outputs) -> FloatArray:

@@ -195,6 +195,7 @@ def flatness(
         # that value is one.
         parameter=Parameter(range=POSITIVE),
         coverage=() if ice else ("FIRM",),
+        linear=not ice and all(one.linear for one in curves.values()),
         why_no_weights="it is of the curves of single rows" if ice else first.why_no_weights,
         correction=_correction(curves, cells) if corrected else None,
     )
