@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.sample import count_distinct
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -94,7 +95,7 @@ class Evaluations:
     def unit_counts(self) -> list[int]:
         """How many distinct rows, or clusters, evaluate each refit that estimates."""
         units = np.arange(len(self.rows)) if self.clusters is None else self.clusters
-        return [len(np.unique(units[self.at[k]])) for k in self.estimating]
+        return [count_distinct(units[self.at[k]]) for k in self.estimating]
 
     @cached_property
     def estimating(self) -> tuple[int, ...]:

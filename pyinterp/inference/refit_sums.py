@@ -144,7 +144,7 @@ class Fold:
         self._waits: dict[int, tuple[int, FloatArray, FloatArray]] = {}
         self._first: FloatArray | None = None  # a part that is common to all halves costs digits
         self._losses: list[FloatArray] = []
-        self._sums: dict[str, FloatArray] = {}
+        self._sums: dict[str, Any] = {}
 
     def add(self, refit: int, estimate: Estimate) -> None:
         """Add the estimate of the next refit."""
@@ -166,13 +166,15 @@ class Fold:
 
     def _add_effects(self, refit: int, estimate: Estimate) -> None:
         """Add a refit's deviations: with donors, without, and of the loss that divides."""
-        if estimate.donors is not None and "alone" not in self._sums and "effects" in self._sums:
-            self._sums["alone"] = self._sums["effects"].copy()  # so far no rows donated
-        if estimate.donors is not None or "alone" in self._sums:
-            self._add("alone", refit, estimate.rows - estimate.value)
-        away = contributions(estimate) - estimate.value
-        self._add("effects", refit, away)
+        if not self._is_single:  # whose rows tell
+            donates, sums = estimate.donors is not None, self._sums
+            if donates and "alone" not in sums and "effects" in sums:
+                sums["alone"] = sums["effects"].copy()  # so far no rows donated
+            if donates or "alone" in sums:
+                self._add("alone", refit, estimate.rows - estimate.value)
+            self._add("effects", refit, contributions(estimate) - estimate.value)
         if self._evaluations.share < 1:
+            away = contributions(estimate) - estimate.value
             away[np.abs(away) <= ROUNDING * np.abs(estimate.value)] = 0.0
             self._add("shares", refit, away / len(away))
         if estimate.below is not None:
@@ -196,15 +198,12 @@ class Fold:
 
     def result(self, **facts: Any) -> RefitSums:
         """Return the values of all refits and the sums, with other facts: names and the engine."""
-        sums: dict[str, Any] = dict(self._sums)
-        if self._is_single:  # which its rows tell
-            sums = {name: part for name, part in sums.items() if name in ("shares", "below")}
         return RefitSums(
             values=np.array([estimate.value for estimate in self._estimates]),
             mc_variance=np.array([estimate.mc_variance for estimate in self._estimates]),
             single=tuple(self._estimates) if self._is_single else (),
             losses=np.array(np.broadcast_arrays(*self._losses)) if self._losses else None,
-            **sums,
+            **self._sums,
             **facts,
         )
 
