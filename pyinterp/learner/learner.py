@@ -373,7 +373,8 @@ class Learner(Hints):
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
             header shows.
         n_jobs : int, optional
-            Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
+            Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend. Threads
+            train one refit at a time, as they share streams of random numbers.
         reseed : bool
             Give every ``random_state`` (or ``random_seed``) inside the estimator another seed in
             every refit. False keeps them as they are, so that refits share the estimator's seed.
@@ -476,7 +477,7 @@ class Learner(Hints):
                 analyze=analyze,
                 questions=questions,
                 pools=partial(_pools, pairs=getattr(plan, "pairs", 0), on_error=on_error),
-                workers=effective_n_jobs(n_jobs),
+                workers=effective_n_jobs(options.jobs),
             )
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip

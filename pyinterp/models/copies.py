@@ -18,7 +18,7 @@ from pyinterp.models.libraries import library_of
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
-_STREAMS = threading.Lock()
+_STREAMS = threading.RLock()  # of a fit, and of fits inside it
 
 
 def fresh(estimator: Any) -> Any:
@@ -65,24 +65,21 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
 def seeded_streams(rng: np.random.Generator) -> Iterator[None]:
     """Seed the streams of Python, NumPy and PyTorch by `rng`; they go on as before afterwards.
 
-    Threads share them: of models that are trained at the same time, the first one's are seeded.
+    Threads of a process share them, so that they train one model at a time.
     """
     seed, torch = int(rng.integers(LARGEST_SEED)), sys.modules.get("torch")
-    if not _STREAMS.acquire(blocking=False):
-        yield
-        return
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - what learners use
-    try:
-        with nullcontext() if torch is None else torch.random.fork_rng(devices=[]):
-            random.seed(seed)
-            np.random.seed(seed)  # noqa: NPY002
-            if torch is not None:
-                torch.manual_seed(seed)
-            yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
-        _STREAMS.release()
+    with _STREAMS:
+        python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - what learners use
+        try:
+            with nullcontext() if torch is None else torch.random.fork_rng(devices=[]):
+                random.seed(seed)
+                np.random.seed(seed)  # noqa: NPY002
+                if torch is not None:
+                    torch.manual_seed(seed)
+                yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(numpy)  # noqa: NPY002
 
 
 def _parts(estimator: Any) -> list[Any]:

@@ -110,7 +110,7 @@ class LeaveOut:
         with outcomes(
             self._training([(refit, reduced) for refit, _, _, reduced in jobs]),
             len(jobs),
-            n_jobs=self.options.n_jobs,
+            n_jobs=self.options.jobs,
             label=f"{label} refits",
             progress=progress,
             # In order the first failure is the same for any jobs; a folder keeps what is done.
@@ -145,7 +145,7 @@ class LeaveOut:
         self, jobs: list[tuple[Refit, Design]]
     ) -> Iterator[Callable[[], tuple[int, ByKind | Exception]]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
-        workers = effective_n_jobs(self.options.n_jobs)
+        workers = effective_n_jobs(self.options.jobs)
         last: Refit | None = None
         for job, (refit, reduced) in enumerate(jobs):
             full, train = refit.design, refit.train

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from pyinterp._typing import IntArray, Matrix
 from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
@@ -139,6 +140,12 @@ class RefitOptions:
         check_choice("on_error", self.on_error, ("raise", "drop"))
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
+
+    @property
+    def jobs(self) -> int | None:
+        """How many refits are trained at once: one in threads, which share random streams."""
+        in_threads = getattr(get_active_backend()[0], "supports_sharedmem", False)
+        return 1 if in_threads else self.n_jobs
 
     @property
     def reseeds(self) -> Reseeds:
@@ -338,7 +345,7 @@ class _Work:
         """Return what a refit predicts of its evaluation rows and reports, or what was measured."""
         if isinstance(outcome, Remains):
             return dict(outcome.record.arrays)
-        with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
+        with shared_cores([outcome.estimator], effective_n_jobs(self.options.jobs)):
             _, answers = outcome_of(k, _all_answers, outcome, design, self.parts[k].evaluation)
         return {} if isinstance(answers, Exception) else answers
 
@@ -349,7 +356,7 @@ class _Work:
         return outcomes(
             self._jobs(numbers),
             len(numbers),
-            n_jobs=self.options.n_jobs,
+            n_jobs=self.options.jobs,
             label="Refits",
             progress=self.options.progress,
             ordered=ordered,
@@ -359,7 +366,7 @@ class _Work:
         self, numbers: Iterable[int]
     ) -> Iterator[Callable[[], tuple[int, Predictor | Remains | Exception]]]:
         """Yield jobs that train refits; where rows have no design, jobs that return the error."""
-        workers = effective_n_jobs(self.options.n_jobs)
+        workers = effective_n_jobs(self.options.jobs)
         for k in numbers:
             train = self.parts[k].train
             try:

@@ -4,13 +4,17 @@ import pickle
 import random
 import shutil
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import Lasso, LinearRegression
+from sklearn.model_selection import GridSearchCV, KFold
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError
@@ -27,11 +31,13 @@ def data():
 
 class Draws(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
-        self.value_ = np.random.normal() + random.random()  # noqa: NPY002, S311 - as learners do
+        first = np.random.normal()  # noqa: NPY002 - as learners do
+        time.sleep(0.002)  # other threads may draw
+        self.value_ = first + random.random() + np.random.normal()  # noqa: NPY002, S311
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.value_) + np.arange(len(X))
+        return self.value_ * np.asarray(X)[:, 0]
 
 
 @pytest.mark.parametrize("options", [{}, {"reseed": False}])
@@ -48,6 +54,50 @@ def test_streams_repeat_and_go_on_as_before(options, data):
     np.random.seed(99)  # noqa: NPY002
     assert values() == first
     assert len(set(first)) == 3
+
+
+class OnlySome(Draws):
+    def fit(self, X, y):
+        self.value_ = 0.0
+        return super().fit(X, y) if random.random() < 0.5 else self  # noqa: S311
+
+
+class SeedsItself(Draws):
+    def fit(self, X, y):
+        np.random.seed(len(y))  # noqa: NPY002
+        return super().fit(X, y)
+
+
+class DrawsTorch(Draws):
+    def fit(self, X, y):
+        torch = pytest.importorskip("torch")
+        self.value_ = float(sum(time.sleep(0.002) or torch.randn(1) for _ in range(3)))
+        return self
+
+
+SHUFFLED = GridSearchCV(Lasso(), {"alpha": [0.01, 0.1]}, cv=KFold(3, shuffle=True))
+
+
+@pytest.mark.parametrize("learner", [Draws(), OnlySome(), SeedsItself(), DrawsTorch(), SHUFFLED])
+def test_streams_are_the_same_in_one_process_several_and_threads(learner, data):
+    fit = partial(
+        pi.Learner.from_formula("y ~ x + z", data, learner).fit, PLAN, seed=1, progress=False
+    )
+
+    def numbers(**options):
+        res = fit(**options)
+        return [*res.pfi(permutations=2).params, *res.pd("x", points=2).params, *res.loco().params]
+
+    alone = numbers()
+    with joblib.parallel_config("threading"):
+        assert numbers(n_jobs=3) == alone
+        question = pi.ask("pd", "x", points=2)
+        dropped = fit(n_jobs=3, keep_models=False, measure=[question])
+        assert [*dropped.answer(question).params] == alone[2:4]
+    with joblib.parallel_config("loky"):
+        assert numbers(n_jobs=2) == alone
+    with ThreadPoolExecutor(3) as users:  # of one process
+        assert [*users.map(lambda _: numbers(), range(3))] == [alone] * 3
 
 
 class LoadsTorch(Draws):

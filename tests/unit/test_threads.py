@@ -1,5 +1,7 @@
 """Workers and the learners' own threads share the cores."""
 
+from operator import attrgetter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,7 @@ from threadpoolctl import threadpool_info
 
 import pyinterp as pi
 from pyinterp.models import threads
+from pyinterp.resampling.refits import RefitOptions
 
 
 class Recorder(RegressorMixin, BaseEstimator):
@@ -34,6 +37,7 @@ class Recorder(RegressorMixin, BaseEstimator):
 @pytest.fixture(autouse=True)
 def _four_cores(monkeypatch):
     monkeypatch.setattr(threads, "cpu_count", lambda: 4)
+    monkeypatch.setattr(RefitOptions, "jobs", property(attrgetter("n_jobs")))  # as in processes
 
 
 def data():
