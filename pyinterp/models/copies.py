@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -19,6 +19,8 @@ from pyinterp.models.libraries import library_of
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
 _STREAMS = threading.RLock()  # of a fit, and of fits inside it
+# The streams before the calls that are under way, once for each.
+_KEPT: list[tuple[tuple[Callable[[Any], None], Any], ...]] = []
 
 
 def fresh(estimator: Any) -> Any:
@@ -63,23 +65,40 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
 
 @contextmanager
 def seeded_streams(rng: np.random.Generator) -> Iterator[None]:
-    """Seed the streams of Python, NumPy and PyTorch by `rng`; they go on as before afterwards.
+    """Seed the streams of Python, NumPy and PyTorch by `rng`.
 
     Threads of a process share them, so that they train one model at a time.
     """
     seed, torch = int(rng.integers(LARGEST_SEED)), sys.modules.get("torch")
     with _STREAMS:
-        python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - what learners use
-        try:
-            with nullcontext() if torch is None else torch.random.fork_rng(devices=[]):
-                random.seed(seed)
-                np.random.seed(seed)  # noqa: NPY002
-                if torch is not None:
-                    torch.manual_seed(seed)
-                yield
-        finally:
-            random.setstate(python)
-            np.random.set_state(numpy)  # noqa: NPY002
+        random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002 - what learners use
+        if torch is not None:
+            torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def kept_streams() -> Iterator[None]:
+    """Let the streams of the process go on as before, after the last of the calls at a time."""
+    torch = sys.modules.get("torch")
+    with _STREAMS:
+        _KEPT.append(
+            _KEPT[0]
+            if _KEPT
+            else (
+                (random.setstate, random.getstate()),
+                (np.random.set_state, np.random.get_state()),  # noqa: NPY002
+                *([] if torch is None else [(torch.set_rng_state, torch.get_rng_state())]),
+            )
+        )
+    try:
+        yield
+    finally:
+        with _STREAMS:
+            streams = _KEPT.pop()
+            for restore, state in () if _KEPT else streams:
+                restore(state)
 
 
 def _parts(estimator: Any) -> list[Any]:

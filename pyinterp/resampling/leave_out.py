@@ -16,6 +16,7 @@ from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError, reason
 from pyinterp.models.adapters import by_variable, column_positions, without_columns
+from pyinterp.models.copies import kept_streams
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes
@@ -64,6 +65,7 @@ class LeaveOut:
         answers = self._predictions[refit, variables]
         return None if answers is None else answers.get(kind, next(iter(answers.values())))
 
+    @kept_streams()
     def train(
         self, features: Mapping[str, tuple[str, ...]], label: str, progress: ProgressOption = False
     ) -> None:

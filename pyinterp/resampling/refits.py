@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from copy import deepcopy
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
@@ -30,7 +30,7 @@ from pyinterp.errors import (
     reason,
 )
 from pyinterp.models.adapters import by_variable, wants_codes, wants_frames
-from pyinterp.models.copies import fresh, reseed, seeded_streams
+from pyinterp.models.copies import fresh, kept_streams, reseed, seeded_streams
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor, learner_name
@@ -349,18 +349,23 @@ class _Work:
             _, answers = outcome_of(k, _all_answers, outcome, design, self.parts[k].evaluation)
         return {} if isinstance(answers, Exception) else answers
 
+    @contextmanager
     def outcomes(
         self, numbers: Collection[int], *, ordered: bool
-    ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Remains | Exception]]]:
+    ) -> Iterator[Iterable[tuple[int, Predictor | Remains | Exception]]]:
         """Train under the joblib backend that is set; yields numbered outcomes."""
-        return outcomes(
-            self._jobs(numbers),
-            len(numbers),
-            n_jobs=self.options.jobs,
-            label="Refits",
-            progress=self.options.progress,
-            ordered=ordered,
-        )
+        with (
+            kept_streams(),
+            outcomes(
+                self._jobs(numbers),
+                len(numbers),
+                n_jobs=self.options.jobs,
+                label="Refits",
+                progress=self.options.progress,
+                ordered=ordered,
+            ) as fits,
+        ):
+            yield fits
 
     def _jobs(
         self, numbers: Iterable[int]
@@ -429,9 +434,9 @@ def _by_row(model: Any, train: Sample) -> dict[str, Any]:
     A group is a cluster, or repeats of a row.
     """
     groups = train.rows if train.clusters is None else train.clusters
-    several = len(np.unique(groups)) < len(groups)
     options: dict[str, Any] = {}
-    for name, values in ((WEIGHT, train.weights), ("groups", groups if several else None)):
+    several = None if pd.Index(groups).is_unique else groups
+    for name, values in ((WEIGHT, train.weights), ("groups", several)):
         option = None if values is None else weight_option(model, name)
         if option is not None:
             options[option] = values
@@ -457,7 +462,7 @@ def fit_one(
     y, response = train.y, train.response
     if y is None or response is None:
         raise DataError("A learner needs a response.")
-    model, before, loaded = fresh(estimator), deepcopy(rng), "torch" in sys.modules
+    model, loaded = fresh(estimator), "torch" in sys.modules
     if reseeds != "none":
         reseed(model, rng, keep_set=reseeds == "unset")
     by_row = _by_row(model, train)
@@ -468,11 +473,13 @@ def fit_one(
         else:
             model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **by_row)
     if not loaded and "torch" in sys.modules:  # the learner loaded it, so its stream had no seed
-        return fit_one(estimator, matrix, train, before, workers=workers, reseeds=reseeds)
+        again = np.random.default_rng(rng.bit_generator.seed_seq)  # type: ignore[arg-type] # is one
+        return fit_one(estimator, matrix, train, again, workers=workers, reseeds=reseeds)
     predictor = Predictor.of(model, response.classes, coded=coded)
     return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 
 
+@kept_streams()
 def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:
     """Train as `fit_one` does, where there are no other refits.
 

@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, RefitError, quote, reason
-from pyinterp.models.copies import fresh, seeded_streams
+from pyinterp.models.copies import fresh, kept_streams, seeded_streams
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.sample_weight import weight_option
 from pyinterp.samplers.encoding import blocks
@@ -77,7 +77,7 @@ def train_estimator(
         model.set_params(random_state=seed)
     option = None if weights is None else weight_option(model)
     try:
-        with seeded_streams(np.random.default_rng(seed)):
+        with kept_streams(), seeded_streams(np.random.default_rng(seed)):
             model.fit(others, target, **({} if option is None else {option: weights}))
     except Exception as error:
         raise RefitError(

@@ -1,8 +1,7 @@
 """Copies of estimators: unfitted, with the same settings and seeds of their own."""
 
 import sys
-from contextlib import contextmanager
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -164,15 +163,9 @@ def test_networks_of_skorch_draw_from_a_seed_per_refit(monkeypatch):
     """A stand-in for PyTorch: one global state, which refits leave as it was."""
     state = {"seed": -1}
 
-    @contextmanager
-    def fork_rng(devices):
-        assert devices == []
-        before = dict(state)
-        yield
-        state.update(before)
-
     torch = ModuleType("torch")
-    torch.random = SimpleNamespace(fork_rng=fork_rng)
+    torch.get_rng_state = lambda: dict(state)
+    torch.set_rng_state = state.update
     torch.manual_seed = lambda seed: state.update(seed=seed)
     monkeypatch.setitem(sys.modules, "torch", torch)
     base = type("NeuralNet", (RegressorMixin, BaseEstimator), {"__module__": "skorch.net"})
