@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -158,7 +159,9 @@ def _beside(
 
 def _on(results: EstimandResults, rows: pd.DataFrame, values: pd.Series[float]) -> list[str]:
     """List the footnotes on the values of printed rows."""
-    return results.estimand.words.on(values.where(values.index.isin(rows.index)))
+    if len(rows) < len(values):
+        values = values.where(values.index.isin(rows.index))
+    return results.estimand.words.on(values)
 
 
 def in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
@@ -184,10 +187,12 @@ def _with_labels(
 def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on the meaning of values, on harm, and on missing values."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
-    params, bse, words, terms = rows["estimate"], rows["std_error"], estimand.words, rows.index
-    error, harm = rows["mcse"].max(), ""
+    params, bse, limits, mcse = (
+        rows[name].to_numpy() for name in ("estimate", "std_error", "conf_high", "mcse")
+    )
+    words, terms, error, harm = estimand.words, [*rows.index], np.fmax.reduce(mcse, initial=0.0), ""
     squares = estimand.parameter.no_effect is not None
-    if null is not None and squares and (rows["conf_high"] < null).any():
+    if null is not None and squares and (limits < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     meaning, *more = SENTENCES.split(words.meaning)
     more += ["" if error > 0 else words.exact or ""]
@@ -204,15 +209,16 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
         yield Footnote(f"Monte Carlo standard error of the estimates: {size}.")
     if engine.reason:
         yield Footnote("", f"Engine: {engine.name} ({engine.reason}).")
-    none = terms[params.isna()]
+    none = [*compress(terms, np.isnan(params))]
     reasons = {n: f"No estimate for {{}}: {words.missing.get(n, NO_VALUE)}." for n in none}
     yield from map(Footnote, _on_terms(reasons, none))
-    constant, unknown = terms[bse == 0], terms[params.notna() & bse.isna()]
+    constant = [*compress(terms, bse == 0)]
+    unknown = [*compress(terms, ~np.isnan(params) & np.isnan(bse))]
     if results.without_error:
         yield Footnote(f"No standard error: {NO_MEAN[estimand.basis]}.")
-    elif len(unknown) and not results.variance.reason:
+    elif unknown and not results.variance.reason:
         yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
-    if len(constant):
+    if constant:
         yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
     yield from map(Footnote, _on(results, rows, results.params))
 
@@ -232,7 +238,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     covers = Footnote(coverage) if short else Footnote("", coverage)
     they = "They" if alone else "Intervals"
     shape = ""
-    if variance.varies_as_square and (results.bse > 0).any():
+    if variance.varies_as_square and (results.inference.bse > 0).any():
         tested = results.null is not None
         shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
     elif results.inference.on_log_scale:
@@ -247,7 +253,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
 def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on limits, t and P, on sides, and on adjustments for many terms."""
     variance, null, inference = results.variance, results.null, results.inference
-    if variance.reason or not (results.bse > 0).any():
+    if variance.reason or not (inference.bse > 0).any():
         return
     if variance.varies_as_square:
         yield from _of_square(results)
@@ -303,15 +309,17 @@ def _of_rows(
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
         heading = headings[k] if k < len(headings) else words.label
-        errors, terms = rows["std_error"] > 0, rows.index
-        # Not rows whose interval holds the null value: intervals of unused features are wide.
-        differs = errors if results.null is None else errors & (rows["p_value"] < NOMINAL)
-        warnings = results.row_warnings.loc[terms]
-        skewness, idle = warnings["skewness"], warnings["unused"]
-        for term in terms[differs & (skewness > LARGEST_SKEWNESS)]:
-            marked[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
-        for term in terms[errors & (idle > LARGEST_IDLE_SHARE)]:
-            marked[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
+        names, replicates = results.exog_names, results.replicates
+        skewness = dict(zip(names, replicates.skewness, strict=True))
+        idle = dict(zip(names, replicates.idle_share, strict=True))
+        some = rows[rows["std_error"].to_numpy() > 0]
+        for term, p in zip(some.index, some["p_value"], strict=True):
+            # Not rows whose interval holds the null value: intervals of unused features are wide.
+            differs = results.null is None or p < NOMINAL
+            if differs and skewness[term] > LARGEST_SKEWNESS:
+                marked[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
+            if idle[term] > LARGEST_IDLE_SHARE:
+                marked[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
     return [
         Footnote(note.format(terms=_enumerate(words.values())), marks=frozenset(words))
         for note, words in marked.items()
@@ -321,9 +329,8 @@ def _of_rows(
 
 def _limits(results: EstimandResults, rows: pd.DataFrame) -> Iterator[Footnote]:
     """Yield the note on limits that are infinite."""
-    sides = [] if results.alternative == "less" else ["conf_low"]
-    sides += [] if results.alternative == "greater" else ["conf_high"]
-    infinite = np.isinf(rows[sides].to_numpy()).any(axis=1)
+    low, high = (np.isinf(rows[name].to_numpy()) for name in ("conf_low", "conf_high"))
+    infinite = {"less": high, "greater": low}.get(results.alternative, low | high)
     if infinite.any():
         names = _enumerate(rows.index[infinite])
         yield Footnote(f"No limit for {names}: it lies {results.variance.too_few}.")

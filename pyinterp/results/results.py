@@ -788,6 +788,7 @@ class EstimandResults(TableOfEstimands):
         known = np.full(len(of.bse), np.nan) if errors is None else errors
         numbers = pd.DataFrame(
             {
+                **{name: column.array for name, column in self.estimand.terms.layout.items()},
                 "estimate": of.estimate,
                 "std_error": of.bse,
                 "std_error_null": of.null_error,
@@ -804,7 +805,7 @@ class EstimandResults(TableOfEstimands):
             numbers["corrected"] = self.corrected_params
         if self.diagnostic is not None:
             numbers["diagnostic"] = self.diagnostic.params
-        return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
+        return numbers
 
     def glance(self) -> pd.DataFrame:
         """Return a frame of one row that describes the whole analysis, as R's broom does.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, short
@@ -63,11 +64,12 @@ class TableOptions:
         if self.decimals is not None:
             check_count("decimals", self.decimals, 0, MOST_DECIMALS)
 
-    def numbers(self, frame: pd.DataFrame) -> list[str]:
+    def numbers(self, estimates: ArrayLike, errors: ArrayLike) -> list[str]:
         """Return the formats of estimates and their errors, by row."""
+        values = np.asarray(estimates, float)
         if self.decimals is not None:
-            return [f"%.{self.decimals}f"] * len(frame)
-        return row_formats(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
+            return [f"%.{self.decimals}f"] * len(values)
+        return row_formats(values, np.asarray(errors, float))
 
 
 class Tabular(Savable, Hints):
@@ -376,8 +378,10 @@ def block_of(
     tested : bool
         Whether there is a P.
     """
-    shares = np.fmin(frame["estimate"], 1) if error != STD_ERR else 1  # of logarithms
-    number = options.numbers(frame.assign(std_error=frame["std_error"] * shares))
+    errors = frame["std_error"].to_numpy(float)
+    if error != STD_ERR:  # of logarithms
+        errors = errors * np.fmin(frame["estimate"], 1)
+    number = options.numbers(frame["estimate"], errors)
     variance = inference.variance
     alternative = inference.alternative
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
@@ -427,7 +431,8 @@ def _columns(
             if not p and one is not results and words.label == results.estimand.words.label:
                 continue  # the same limit stands above
             numbers[column] = frame[name]
-            formats[column] = "p" if p else options.numbers(frame) if words.unit else "%.3f"
+            as_estimates = options.numbers(frame["estimate"], frame["std_error"])
+            formats[column] = "p" if p else as_estimates if words.unit else "%.3f"
     labels = {one.estimand.words.label for one in several}
     columns = [(column, column, formats[column]) for column in numbers]
     return block(pd.DataFrame(numbers), columns, _stubs(terms, labels, notes))
