@@ -88,15 +88,20 @@ class Design(ABC):
         return self.encode(sample.variables, sample.index)
 
     @cached_property
-    def columns_by_variable(self) -> tuple[IntArray, ...] | None:
+    def columns_by_variable(self) -> Mapping[str, IntArray] | None:
         """The columns of every variable; None if a column depends on several variables."""
         if any(self.others([name]) for name in self.variables):
             return None
-        return tuple(self.driven([name]) for name in self.variables)
+        return {name: self.driven([name]) for name in self.variables}
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """The place of every variable."""
+        return {name: place for place, name in enumerate(self.variables)}
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
-        return np.array([self.variables.index(n) for n in names], dtype=np.intp)
+        return np.array([self.places[n] for n in names], dtype=np.intp)
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables on which the columns that change with `names` depend."""
@@ -112,6 +117,8 @@ class Design(ABC):
     def without(self, names: Sequence[str]) -> Design | None:
         """Return the design without the variables `names`; None if no column is left."""
         others = copy(self)
+        others.__dict__.pop("places", None)
+        others.__dict__.pop("columns_by_variable", None)
         others.variables = others.columns = tuple(v for v in self.variables if v not in names)
         return others if others.variables else None
 

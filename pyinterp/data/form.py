@@ -64,8 +64,10 @@ class Form:
             first, *others = (self._foreign(frame[name], str(name)) for name in frame)
             foreign: Matrix = first.to_frame().with_columns(*others).to_native()
             return foreign
-        wanted = {name: self.types[name] for name in map(str, frame) if name in self.types}
-        cast = {n: _cast(frame[n], dtype) for n, dtype in wanted.items() if frame[n].dtype != dtype}
+        types = self.types
+        pairs = zip(map(str, frame), frame.dtypes, strict=True)
+        other = [name for name, dtype in pairs if dtype != types.get(name, dtype)]
+        cast = {name: _cast(frame[name], types[name]) for name in other}
         cast |= {n: self._as_objects(frame[n], n) for n in self.objects if n in frame}
         written = frame.assign(**cast) if cast else frame
         if self.labels:

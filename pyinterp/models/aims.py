@@ -69,7 +69,8 @@ def aim_by_text(text: object) -> Aim:
 
 def _inside(model: Any) -> list[Any]:
     """Return the estimators that a wrapper was given."""
-    given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-    value = next((given[name] for name in INSIDE if name in given), None)
+    names = [name for name in INSIDE if hasattr(model, name)]
+    given = model.get_params(deep=False) if names and hasattr(model, "get_params") else {}
+    value = next((given[name] for name in names if name in given), None)
     pairs = value if isinstance(value, list) else [("", value)]
     return [each for _, each in pairs if hasattr(each, "predict")]

@@ -164,7 +164,7 @@ class Predictor:
 
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, `width`) otherwise."""
-        who = learner_name(self.estimator)
+        who = self.name
         if isinstance(self.estimator, str):
             raise FileError(NO_MODELS)
         if self.kind == "answers":
@@ -411,7 +411,7 @@ def learner_name(estimator: Any) -> str:
 def learner_in(estimator: Any) -> Any:
     """Return the learner that was given to a search or to another wrapper, or None."""
     for name in ("estimator", "regressor"):
-        if name in getattr(estimator, "_get_param_names", list)():
-            inside = getattr(estimator, name, None)
-            return inside if hasattr(inside, "fit") else None
+        inside = getattr(estimator, name, None)
+        if hasattr(inside, "fit") and name in getattr(estimator, "_get_param_names", list)():
+            return inside
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -71,7 +72,7 @@ def dispatch(
         model = ENGINES[name].read(last.model, predictor.kind)
         if model is None:
             continue
-        for before, given in _ways(last, design):
+        for before, given in _ways(last, design, sample):
             exact = ENGINES[name](batched, model, before=before, design=given)
             if not (reason := _refusal(exact, last)):
                 return exact
@@ -88,14 +89,19 @@ def dispatch(
     return batched
 
 
-def _ways(last: FinalStep, design: Design) -> Iterator[tuple[Before | None, Design]]:
+def _ways(
+    last: FinalStep, design: Design, sample: Sample
+) -> Iterator[tuple[Before | None, Design]]:
     """Yield the earlier steps of a model as arithmetic, if they are, then as they are.
 
     Each with the design of the rows that they are given.
     """
-    quick = arithmetic(last.pipelines) if last.before is not None and not design.singles else None
-    if quick is not None:
-        yield quick, ArrayDesign(design.variables) if isinstance(design, FrameDesign) else design
+    frame, dtypes = isinstance(design, FrameDesign), sample.variables.dtypes
+    numeric = not frame or all(dtypes[name].kind in "biuf" for name in design.variables)
+    if last.before is not None and numeric and not design.singles:
+        quick = arithmetic(last.pipelines)
+        if quick is not None:
+            yield quick, ArrayDesign(design.variables) if frame else design
     yield last.before, design
 
 
@@ -126,9 +132,9 @@ def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
         return whatif
     # Rows alone would prove it for no other models: the rules of these are known.
     if isinstance(whatif, TreesWhatIf | LinearWhatIf):
-        others = _whatif_rows(whatif)
-        labels = predictor(design.encode(pd.concat([sample.variables, others], ignore_index=True)))
-        probabilities, _ = whatif.predictions_with_rounding(whatif.inputs.of(others))
+        both, others = _rows_of_proof(whatif)
+        labels = predictor(both)
+        probabilities, _ = whatif.predictions_with_rounding(others())
         ordered = whatif.predictor.in_order(probabilities)
         if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
             return whatif
@@ -153,23 +159,12 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     design = exact.design
     try:
-        shuffled = exact.inputs.shuffle(SHUFFLED_ROWS)
-        if shuffled is not None:
-            numbers = np.concatenate(shuffled)
-            both: Matrix = numbers
-            if isinstance(design, FrameDesign):
-                both = design.form.write(pd.DataFrame(numbers, columns=list(design.variables)))
-            model = exact.predictor(both)
-        else:
-            frame = _whatif_rows(exact)
-            every = pd.concat([exact.sample.variables, frame], ignore_index=True)
-            model = exact.predictor(design.encode(every))
+        both, whatif = _rows_of_proof(exact)
+        model = exact.predictor(both)
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
     try:
-        computed, rounding = exact.predictions_with_rounding(
-            exact.inputs.of(frame) if shuffled is None else exact.inputs.through(shuffled[1])
-        )
+        computed, rounding = exact.predictions_with_rounding(whatif())
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))
@@ -201,23 +196,35 @@ def _largest(deviations: Sequence[FloatArray], predictions: FloatArray) -> Itera
         yield float((np.abs(deviation) / size).max()) if finite else np.inf
 
 
-def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
-    """Return rows in which every variable is another row's, and rows with levels that none has."""
-    rows, rng = exact.sample.variables, np.random.default_rng(0)
-    # Half of the rows, so that their means are others.
-    n = min(-(-len(rows) // 2), SHUFFLED_ROWS)
-    columns = {}
-    for name, column in rows.items():
-        columns[name] = column.array.take(rng.permutation(len(rows))[:n])
-    shuffled, unused = pd.DataFrame(columns), _unused_levels(rows)
-    if unused is None:
-        return shuffled
-    try:
-        with warnings.catch_warnings(action="error"):
-            exact.predictor(exact.design.encode(unused))
-    except (DesignError, PredictionError, Warning):  # a level that the model does not know
-        return shuffled
-    return pd.concat([shuffled, unused], ignore_index=True)
+def _rows_of_proof(exact: ExactWhatIf) -> tuple[Matrix, Callable[[], FloatArray]]:
+    """Return the sample's rows and what-if rows as the model is given them, and inputs of these.
+
+    In what-if rows every variable is another row's, or a category has a level that no row has.
+    """
+    design, inputs, rows = exact.design, exact.inputs, exact.sample.variables
+    size = min(-(-len(rows) // 2), SHUFFLED_ROWS)  # of half of the rows means are others
+    shuffled = inputs.shuffle(size)
+    if shuffled is not None and not design.discrete:
+        numbers = np.concatenate(shuffled)
+        both: Matrix = numbers
+        if isinstance(design, FrameDesign):
+            both = design.form.write(pd.DataFrame(numbers, columns=list(design.variables)))
+        return both, partial(inputs.through, shuffled[1])
+    unused = _unused_levels(rows)
+    if unused is not None:
+        try:
+            with warnings.catch_warnings(action="error"):
+                exact.predictor(design.encode(unused))
+        except (DesignError, PredictionError, Warning):  # a level that the model does not know
+            unused = None
+    if shuffled is not None:
+        others = [] if unused is None else [np.asarray(inputs.design.encode(unused))]
+        whatif = np.concatenate([shuffled[1], *others])
+        return np.concatenate([shuffled[0], whatif]), partial(inputs.through, whatif)
+    rng = np.random.default_rng(0)
+    columns = {n: c.array.take(rng.permutation(len(rows))[:size]) for n, c in rows.items()}
+    frame = pd.concat([pd.DataFrame(columns), unused], ignore_index=True)
+    return design.encode(pd.concat([rows, frame], ignore_index=True)), partial(inputs.of, frame)
 
 
 def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame | None:

@@ -72,11 +72,11 @@ class Inputs:
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None:
-            if self._columns_after is None:
-                return None
-            columns = np.concatenate([self._columns_after[name] for name in variables])
-        elif self.design.others(variables):
+        separate = self._columns_after if self.before else self.design.columns_by_variable
+        if separate is not None:
+            parts = [separate[name] for name in variables]
+            columns = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        elif self.before is not None or self.design.others(variables):
             return None
         else:
             columns = self.design.driven(variables)
@@ -111,7 +111,7 @@ class Inputs:
             every = {name: variables[name].array.take(of) for name, of in columns}
             return design.encode(pd.DataFrame(every))
         owner = np.zeros(len(design.columns), np.intp)  # of an intercept any
-        for v, driven in enumerate(design.columns_by_variable):
+        for v, driven in enumerate(design.columns_by_variable.values()):
             owner[driven] = v
         return rows[sources[:, owner], np.arange(len(owner))]
 
@@ -129,7 +129,7 @@ class Inputs:
         At most so many. None unless they are numbers that each come from one variable alone.
         """
         design, n = self.design, self.sample.nobs
-        if design.discrete or design.columns_by_variable is None:
+        if design.columns_by_variable is None:
             return None
         if isinstance(design, FrameDesign) and (
             self.before is not None or self.sample.numbers(design.variables) is None

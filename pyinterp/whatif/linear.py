@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -94,12 +95,13 @@ class LinearWhatIf(ExactWhatIf):
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""
-        kept, replaced = self._sides(rows, columns, values)
+        linear = self.model.intercept + rows @ self.model.coefficients
+        kept, replaced = self._sides(rows, linear, columns, values)
         return self._predictions(kept[:, None] + replaced)
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict rows each with other values, shape (b, k, columns)."""
-        kept, replaced = self._sides(self.inputs.rows, columns, values)
+        kept, replaced = self._sides(self.inputs.rows, self._linear, columns, values)
         return self._predictions(kept[rows, None] + replaced)
 
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
@@ -111,7 +113,7 @@ class LinearWhatIf(ExactWhatIf):
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None if they must be added up one by one."""
-        kept, donated = self._sides(self.inputs.rows, columns, values)
+        kept, donated = self._sides(self.inputs.rows, self._linear, columns, values)
         if loss != LOSSES["squared"] or self.model.link is not first:
             pieces = pieces_of(loss) if self.model.link is first else ()
             if not pieces:
@@ -119,7 +121,7 @@ class LinearWhatIf(ExactWhatIf):
             return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
         # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.
         rest, replaced = y - kept[:, 0], donated[:, 0]
-        center, middle = np.average(replaced, weights=counts), rest.mean()
+        center, middle = counts @ replaced / counts.sum(), rest.mean()
         around = counts @ np.square(replaced - center)
         between = np.square(rest - middle).sum()
         return (
@@ -166,13 +168,17 @@ class LinearWhatIf(ExactWhatIf):
             off = np.sqrt(rows.shape[1] + 1) * np.finfo(np.float64).eps * size
             return predictions, links.shift(model.link, linear, off)
 
+    @cached_property
+    def _linear(self) -> FloatArray:
+        """The linear predictors of the rows as they are, (n, outputs)."""
+        return np.asarray(self.model.intercept + self.inputs.rows @ self.model.coefficients)
+
     def _sides(
-        self, rows: FloatArray, columns: IntArray, values: FloatArray
+        self, rows: FloatArray, linear: FloatArray, columns: IntArray, values: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return linear predictors of kept columns, (n, outputs), and of values, (..., outputs)."""
-        others, replaced = self.model.coefficients.copy(), self.model.coefficients[columns]
-        others[columns] = 0
-        return self.model.intercept + rows @ others, np.tensordot(values, replaced, 1)
+        replaced = self.model.coefficients[columns]
+        return linear - rows[:, columns] @ replaced, values @ replaced
 
     def _predictions(self, linear: FloatArray) -> FloatArray:
         """Return predictions from linear predictors, shape (..., outputs)."""

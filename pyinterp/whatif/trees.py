@@ -24,6 +24,7 @@ from pyinterp.whatif.walks.cross import (
     SQUARE,
     cross_pairs,
     summed_pairs,
+    sums_by_column,
 )
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, ExactWhatIf
@@ -35,6 +36,8 @@ BITS_BYTES = 2**24
 ADDITIONS = 1e9
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26
+# The share of columns that trees split on, up to which those that do not are added up apart.
+MOST_USED = 0.8
 
 
 class TreesWhatIf(ExactWhatIf):
@@ -147,15 +150,20 @@ class TreesWhatIf(ExactWhatIf):
         over_donors, over_rows = np.zeros(len(y)), np.zeros(len(increasing))
         times = counts[increasing].astype(np.float64)
         length = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(times)))) * GROUP
+        trees, apart = self._split_on(columns)
 
         def add_up_rows(some: slice) -> FloatArray:
             sums = np.zeros(len(times))
             for outputs, responses, kind in parts:
                 stop_if_over()
+                rest = np.zeros(len(outputs[some]), np.int64)
+                if apart:
+                    by_column = self._sums_by_column(outputs, some)
+                    rest = by_column[-1] - by_column[columns[0]]
                 summed_pairs(
-                    self.trees, steps, self._bits(some), outputs[some], responses[some],
+                    trees, steps, self._bits(some), outputs[some], responses[some],
                     kind, model.link is logistic, model.base, model.scale, EPSILON, times,
-                    over_donors[some], sums,
+                    rest, over_donors[some], sums,
                 )  # fmt: skip
             return sums
 
@@ -164,6 +172,39 @@ class TreesWhatIf(ExactWhatIf):
         for sums in self._sums(jobs):  # in the order of the rows, whatever the number of threads
             over_rows += sums
         return over_donors[self.place], over_rows[np.argsort(increasing)]
+
+    @cached_property
+    def _uses(self) -> npt.NDArray[np.bool_]:
+        """Whether every tree splits on every column; the last stands for all trees."""
+        roots, nodes = self.trees.roots, np.flatnonzero(self.trees.column >= 0)
+        uses = np.zeros((len(roots), self.rows.shape[1] + 1), bool)
+        uses[np.searchsorted(roots, nodes, "right") - 1, self.trees.column[nodes]] = True
+        uses[:, -1] = True
+        return uses
+
+    def _split_on(self, columns: IntArray) -> tuple[Trees, bool]:
+        """Return the trees that split on a column, and whether the others are added up apart."""
+        size = 8 * self._uses.shape[1] * len(self.rows) * len(self.model.base)
+        few = self._uses[:, :-1].mean() <= MOST_USED and size <= self.memory_mb * 2**20
+        if not few or not len(columns):
+            return self.trees, False
+        return self.trees._replace(roots=self.trees.roots[self._uses[:, columns[0]]]), True
+
+    def _sums_by_column(self, outputs: IntArray, some: slice) -> npt.NDArray[np.int64]:
+        """Return rows' sums of the trees that split on each column, and of all, made once."""
+        key = some.start, outputs[some].tobytes()
+        if key not in self._by_column:
+            sums = np.zeros((self._uses.shape[1], len(outputs[some])), np.int64)
+            sums_by_column(
+                self.trees, self.splits.of, self._bits(some), outputs[some], self._uses, sums
+            )
+            self._by_column[key] = sums
+        return self._by_column[key]
+
+    @cached_property
+    def _by_column(self) -> dict[tuple[int, bytes], npt.NDArray[np.int64]]:
+        """What `_sums_by_column` made, by the first row and the rows' outputs."""
+        return {}
 
     def _sums(self, jobs: Sequence[Callable[[], FloatArray]]) -> Iterator[FloatArray]:
         """Yield the outcomes of jobs, done by as many threads as the model predicts with."""

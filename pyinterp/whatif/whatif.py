@@ -230,7 +230,7 @@ class FeatureWhatIf:
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
         variables = names_of(variables, "variables")
-        if not variables or {*variables} - {*whatif.design.variables}:
+        if not variables or not whatif.design.places.keys() >= {*variables}:
             every = [*map(str, whatif.sample.variables)]
             check_names(variables, every, kind="variable", argument="variables")
         self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(variables)

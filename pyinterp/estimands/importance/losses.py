@@ -166,7 +166,8 @@ def marginal_losses(
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
     unreplaced = shares @ losses - shares * losses
     as_donor, unreplaced = (
-        relative * (each - np.average(each, weights=weights)) for each in (as_donor, unreplaced)
+        relative * (each - (each.mean() if weights is None else np.average(each, weights=weights)))
+        for each in (as_donor, unreplaced)
     )
     return one_term(as_row, as_donor, 0.0, weights), one_term(losses, unreplaced, 0.0, weights)
 

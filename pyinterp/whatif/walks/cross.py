@@ -151,7 +151,7 @@ def _loss(kind, p, y, least):  # pragma: no cover - compiled
 @Loop
 def summed_pairs(  # pragma: no cover - compiled
     trees, steps, bits, outputs, y, kind, logistic, base, scale, least, counts,
-    over_donors, over_rows,
+    rest, over_donors, over_rows,
 ):  # fmt: skip
     """Add up losses over increasing donors, and over rows, without keeping predictions.
 
@@ -173,6 +173,8 @@ def summed_pairs(  # pragma: no cover - compiled
         `least` as of `_loss`.
     counts : float64, (donors,)
         How many donors each stands for.
+    rest : int64, (n,)
+        Each row's sum of trees that are not walked, in multiples of the unit.
     over_donors : float64, (n,)
         Added to: each row's losses summed over donors.
     over_rows : float64, (donors,)
@@ -206,7 +208,8 @@ def summed_pairs(  # pragma: no cover - compiled
                         value = trees.leaves[leaf, output[i]]
                     enter[i] += value
                     leave[i] -= value
-        losses[:], running[:], total[:] = 0.0, 0, 0.0
+        losses[:], total[:] = 0.0, 0.0
+        running[:b] = rest[start : start + b]
         touched[0] = True
         met, over_group = 0.0, 0.0  # donors since the last change, and the losses that they make
         for d in donors:
@@ -242,3 +245,39 @@ def summed_pairs(  # pragma: no cover - compiled
         sums[-1], touched[-1] = 0, False
         for i in range(b):
             over_donors[start + i] += total[i] + met * losses[i]
+
+
+@Loop
+def sums_by_column(trees, steps, bits, outputs, uses, out):  # pragma: no cover - compiled
+    """Add up, for every column, the trees that use it, for the rows as they are.
+
+    Parameters
+    ----------
+    steps, bits, outputs
+        As for `summed_pairs`, without replaced columns.
+    uses : bool, (trees, columns)
+    out : int64, (columns, n), zero at the start
+        Result, in multiples of the unit.
+    """
+    order, values = np.arange(1), np.empty((0, 0))
+    node, word, low, high = _stacks(trees)
+    own = np.empty(GROUP, np.int64)
+    several = trees.leaves.shape[1] > 1
+    for g in range(bits.shape[0]):
+        start = g * GROUP
+        b = min(GROUP, out.shape[1] - start)
+        for t in range(len(trees.roots)):
+            node[0], word[0], low[0], high[0], top = trees.roots[t], all_rows(b), 0, 1, 1
+            while top > 0:
+                top, leaf, here, _, _ = _next_leaf(
+                    trees, steps, bits[g], order, values, node, word, low, high, top
+                )
+                value = trees.leaves[leaf, 0]
+                while here != NONE:
+                    i = lowest(here)
+                    here &= here - ONE
+                    own[i] = trees.leaves[leaf, outputs[start + i]] if several else value
+            for c in range(out.shape[0]):
+                if uses[t, c]:
+                    for i in range(b):
+                        out[c, start + i] += own[i]
