@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
@@ -38,8 +38,14 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of, encode, levels_of
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
-from pyinterp.samplers.regressions import Additive, LogisticThenStepwise, Stepwise
-from pyinterp.samplers.sampler import simplest
+from pyinterp.samplers.regressions import (
+    Additive,
+    LogisticThenStepwise,
+    OfIndex,
+    Stepwise,
+    Surfaces,
+)
+from pyinterp.samplers.sampler import ConditionalDistribution, LearningRows, simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
 LARGEST_SHARE = 0.95  # R²_j: above, the error of learning may exceed the standard error
@@ -64,15 +70,31 @@ NO_LEVEL = (
 )
 
 
-# The same for the response and for features, the simplest first. Boosted trees are not among them:
-# they stop by an absolute tolerance, and in no world of the study did slopes gain by them.
-MEANS_GIVEN_OTHERS = LinearThenTrees(trees=False), Additive(), Stepwise()
+# Boosted trees are not among them: they stop by an absolute tolerance, and in no world of the study
+# did slopes gain by them.
+MEANS_GIVEN_OTHERS = (LinearThenTrees(trees=False), OfIndex(), Stepwise(), Additive(), Surfaces())
 
 
 class SmoothResidual(Residual):
-    """Residuals from a mean that is linear, additive or of selected terms."""
+    """Residuals from the regression that predicts the response and the feature best, both as one.
 
-    learners = MEANS_GIVEN_OTHERS
+    Both sides have the same regression: what the simpler of two leaves out of x, alone, would
+    shrink the slope.
+    """
+
+    def _choose(self, data: LearningRows) -> Any:
+        """Return the regression with the least squared errors of both, in units of variances."""
+        of_feature = replace(data, of_response=False)
+        return of_feature.choose(MEANS_GIVEN_OTHERS, _of_both, within=0.0)
+
+
+def _of_both(rows: LearningRows, regression: Any) -> ConditionalDistribution:
+    """Return the response's distribution with errors of the feature added, if it is a number."""
+    learn = Residual(regression).learn
+    law: Any = learn(replace(rows, of_response=True))
+    if not any(is_category(column) for _, column in rows.target.items()):
+        law.errors = law.errors + cast("Any", learn(rows)).errors
+    return cast("ConditionalDistribution", law)
 
 
 class SmoothCategorical(Categorical):

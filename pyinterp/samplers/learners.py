@@ -104,7 +104,7 @@ class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # unty
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
         """Fit both parts."""
-        self.linear_ = _ridge(X, y, sample_weight)
+        self.linear_ = ridge(X, y, sample_weight)
         rest = [y - self.linear_(X)] if self.trees else []
         self.trees_ = [_trees(X, each, self.random_state, sample_weight) for each in rest]
         return self
@@ -158,7 +158,7 @@ class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # u
         return np.asarray(np.where(whole > 0, p / np.where(whole > 0, whole, 1.0), linear))
 
 
-def _ridge(X: FloatArray, y: FloatArray, weights: Any) -> Any:
+def ridge(X: FloatArray, y: FloatArray, weights: Any) -> Any:
     """Return predictions by ridge regression."""
     found = regressions(np.column_stack([X, y]), weights)
     if found is None:

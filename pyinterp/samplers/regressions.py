@@ -1,8 +1,10 @@
-"""Means given the others that are not linear: additive, or of terms that are selected."""
+"""Means given the others that are not linear: curves, surfaces, or terms that are selected."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +12,15 @@ from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from pyinterp._typing import FloatArray
-from pyinterp.samplers.learners import MANY, PENALTIES, LogisticThenTrees
+from pyinterp.samplers.learners import MANY, PENALTIES, LogisticThenTrees, ridge
 
 TENTHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 100))
 WIDTH = 0.4  # of bumps, and from one to the next, in standard deviations of normal scores
 CENTERS = WIDTH * np.arange(-7, 8)
+LANDMARKS = 200  # rows whose surfaces span those of all
 MOST_TERMS = 15
 LEVEL = 0.05  # of the t of the next term, divided by the number of terms
+ROUNDING = 1e-9  # of the largest eigenvalue
 SAME = 1e-3  # share of a term's squares that is left where it is one of those selected
 
 
@@ -49,19 +53,17 @@ class Additive(_OfTerms):
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
         """Fit it, by the eigenvectors of the columns."""
         weights = np.ones(len(y)) if sample_weight is None else sample_weight
-        Z = self._learn(X)
-        self.scores_ = [_normal_scores(Z[:, j]) for j in self.numbers_]
-        columns = self._columns(Z)
+        columns = self._columns(self._learn(X))
         center, level = (np.average(part, axis=0, weights=weights) for part in (columns, y))
         spread = columns.std(axis=0)
+        spread[columns.shape[1] - self.surfaces_ :] = 1.0  # these have their scale
         spread = np.where(spread > 0, spread, 1.0)
         root = np.sqrt(weights)
         C, r = root[:, None] * (columns - center) / spread, root * (y - level)
-        if len(C) > C.shape[1]:
-            values, vectors = np.linalg.eigh(C.T @ C)
-        else:
-            _, s, right = np.linalg.svd(C, full_matrices=False)
-            values, vectors = s**2, right.T
+        values, vectors = np.linalg.eigh(C.T @ C if len(C) > C.shape[1] else C @ C.T)
+        if len(C) <= C.shape[1]:
+            vectors = C.T @ _over_roots(vectors, values)
+            values = values[-vectors.shape[1] :]
         # Fits of all penalties at once, of rows in the directions of the eigenvectors.
         P = C @ vectors
         values = np.maximum(values, 0.0)[:, None]
@@ -79,12 +81,64 @@ class Additive(_OfTerms):
         """Return predictions, shape (n,)."""
         return np.asarray(self._columns(self._standard(X)) @ self.coef_ + self.intercept_)
 
+    def _learn(self, X: FloatArray) -> FloatArray:
+        """Learn normal scores too."""
+        Z = super()._learn(X)
+        self.scores_, self.surfaces_ = [_normal_scores(Z[:, j]) for j in self.numbers_], 0
+        return Z
+
+    def _scores(self, Z: FloatArray) -> FloatArray:
+        """Return normal scores of numbers, shape (n, numbers)."""
+        numbers = zip(Z[:, self.numbers_].T, self.scores_, strict=True)
+        return np.column_stack([Z[:, :0], *(np.interp(z, *each) for z, each in numbers)])
+
     def _columns(self, Z: FloatArray) -> FloatArray:
         """Return columns, squares of scores, and bumps, shape (n, terms)."""
-        numbers = Z[:, self.numbers_].T
-        scores = [np.interp(z, *each) for z, each in zip(numbers, self.scores_, strict=True)]
-        bumps = [np.exp(-0.5 * ((each[:, None] - CENTERS) / WIDTH) ** 2) for each in scores]
-        return np.column_stack([Z, *map(np.square, scores), *bumps])
+        scores = self._scores(Z)
+        bumps = np.exp(-0.5 * ((scores[:, :, None] - CENTERS) / WIDTH) ** 2)
+        return np.column_stack([Z, np.square(scores), bumps.reshape(len(Z), -1)])
+
+
+class Surfaces(Additive):
+    r"""The same, and smooth surfaces of every two columns.
+
+    These are products of columns' curves: of numbers, Legendre's polynomials of degrees 1 and 2
+    of their ranks, :math:`f_j` and :math:`q_j`; of others, the columns. They are never made. With
+    :math:`k_j = f_j f_j^\top + q_j q_j^\top` for two rows, products of all products are
+    :math:`((\sum k_j)^2 - \sum k_j^2) / 2`. Rows have these with `LANDMARKS` rows, standardized
+    by those among the landmarks.
+    """
+
+    def _learn(self, X: FloatArray) -> FloatArray:
+        """Learn landmarks, and what standardizes products with them."""
+        Z = super()._learn(X)
+        self.landmarks_ = Z[:: 1 + (len(Z) - 1) // LANDMARKS]
+        values, vectors = np.linalg.eigh(self._alike(self.landmarks_))
+        self.whiten_ = _over_roots(vectors, values)
+        self.surfaces_ = self.whiten_.shape[1]
+        return Z
+
+    def _columns(self, Z: FloatArray) -> FloatArray:
+        """Return columns, curves and surfaces, shape (n, terms)."""
+        return np.column_stack([super()._columns(Z), self._alike(Z) @ self.whiten_])
+
+    def _alike(self, Z: FloatArray) -> FloatArray:
+        """Return products of rows' surfaces with those of landmarks, shape (n, landmarks)."""
+        (curves, squares), (others, theirs) = map(self._curves, (Z, self.landmarks_))
+        return np.asarray(((curves @ others.T) ** 2 - squares @ theirs.T) / 2)
+
+    def _curves(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return curves of all columns, and the squares and products of each column's own."""
+        rank = 2 * norm.cdf(self._scores(Z)) - 1
+        f, q = Z.copy(), 0 * Z
+        f[:, self.numbers_], q[:, self.numbers_] = 3**0.5 * rank, 1.25**0.5 * (3 * rank**2 - 1)
+        return np.hstack([f, q]), np.hstack([f * f, 2**0.5 * f * q, q * q])
+
+
+def _over_roots(vectors: FloatArray, values: FloatArray) -> FloatArray:
+    """Return eigenvectors over the roots of eigenvalues, but for those of 0."""
+    some = values > ROUNDING * max(values[-1], 1.0)
+    return np.asarray(vectors[:, some] / np.sqrt(values[some]))
 
 
 def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -97,12 +151,12 @@ class Stepwise(_OfTerms):
     r"""Least squares on terms that are selected, one after the other, while the next has a large t.
 
     Terms are columns, squares of numbers, hinges at their tenths and steps at their hundredths,
-    all of these times a term that is selected, and products of two columns.
+    all of these times a term that is selected, and products of two and of three columns.
     With r the residual so far and :math:`D_\perp` a term less its fit by those selected,
     :math:`t = D^\top r / (\lVert D_\perp \rVert s)`, where s² is the mean of r², or its mean
     weighted by D² if that is larger. Steps and products are never made: :math:`D^\top r` of
     steps are sums of r by hundredth, and of products of columns T they are in
-    :math:`T^\top \mathrm{diag}(r)\, T`.
+    :math:`T^\top \mathrm{diag}(r)\, T`, of three with r times a column.
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
@@ -139,6 +193,21 @@ class Stepwise(_OfTerms):
         return np.column_stack(found)
 
 
+class OfIndex(Stepwise):
+    """Ridge regression, then `Stepwise` on its residuals, with its fit as a column (Tukey 1949)."""
+
+    def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> Self:
+        """Fit both."""
+        self.linear_ = ridge(X, y, sample_weight)
+        index = self.linear_(X)
+        return super().fit(np.column_stack([X, index]), y - index, sample_weight)
+
+    def predict(self, X: FloatArray) -> FloatArray:
+        """Return predictions, shape (n,)."""
+        index = self.linear_(X)
+        return np.asarray(index + super().predict(np.column_stack([X, index])))
+
+
 class LogisticThenStepwise(LogisticThenTrees):
     """Logistic regression, then `Stepwise` on the residuals of its probabilities."""
 
@@ -147,19 +216,20 @@ class LogisticThenStepwise(LogisticThenTrees):
         return Stepwise().fit(X, y, weights)
 
 
-def _pairs(table: FloatArray) -> tuple[Any, Any]:
-    """Return the positions of all pairs of different columns, the first and the second of each."""
-    return np.triu_indices(table.shape[1], 1)
+@lru_cache(maxsize=10)
+def _products(p: int) -> list[tuple[int, ...]]:
+    """Return the columns of every product, of two and then of three of p."""
+    return [*combinations(range(p), 2), *combinations(range(p), 3)]
 
 
 def _term(tables: Sequence[FloatArray], found: Sequence[FloatArray], k: int) -> FloatArray:
     """Return a term by its place: products of two columns, and what is under those selected."""
     bins, singles, columns = tables
-    a, b = _pairs(columns)
-    if k < len(a):
-        return np.asarray(columns[:, a[k]] * columns[:, b[k]])
+    products = _products(columns.shape[1])
+    if k < len(products):
+        return np.asarray(columns[:, products[k]].prod(axis=1))
     steps = bins.shape[1] * len(HUNDREDTHS)
-    over, k = divmod(k - len(a), steps + singles.shape[1])
+    over, k = divmod(k - len(products), steps + singles.shape[1])
     j, step = divmod(k, len(HUNDREDTHS))
     return np.asarray(found[over] * (bins[:, j] > step if k < steps else singles[:, k - steps]))
 
@@ -169,8 +239,13 @@ def _products_with(
 ) -> Any:
     r"""Return :math:`\sum_i D_{ij} v_i` for every term D, shape (terms,), without making terms."""
     columns = tables[-1]
-    products = ((columns * values[:, None]).T @ columns)[_pairs(columns)]
-    return np.concatenate([products, *(_under(tables, values * each) for each in over)])
+
+    def pairs(some: FloatArray, values: FloatArray) -> Any:
+        return ((some * values[:, None]).T @ some)[np.triu_indices(some.shape[1], 1)]
+
+    threes = [pairs(columns[:, j + 1 :], values * columns[:, j]) for j in range(columns.shape[1])]
+    under = (_under(tables, values * each) for each in over)
+    return np.concatenate([pairs(columns, values), *threes, *under])
 
 
 def _under(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:

@@ -92,8 +92,12 @@ class Residual(Sampler):
         """
         estimator = self.estimator
         if estimator is None:
-            estimator = data.choose(self.learners, _ResidualDistribution)
+            estimator = self._choose(data)
         return _ResidualDistribution(data, estimator, within_range=self.within_range)
+
+    def _choose(self, data: LearningRows) -> Any:
+        """Return the default learner of the rows."""
+        return data.choose(self.learners, _ResidualDistribution)
 
 
 @lru_cache(maxsize=1000)  # pandas takes longer than the draws

@@ -278,7 +278,12 @@ class LearningRows:
         """The feature's variables in all rows, for their levels only."""
         return self.covariates.sample.variables[list(self.variables)]
 
-    def choose(self, learners: tuple[Any, ...], learn: Callable[[LearningRows, Any], Any]) -> Any:
+    def choose(
+        self,
+        learners: tuple[Any, ...],
+        learn: Callable[[LearningRows, Any], Any],
+        within: float = 1.0,
+    ) -> Any:
         """Return the first learner that predicts all rows within a standard error of the best.
 
         In one cross-validation of all rows, so that all refits train the same learner. Only the
@@ -290,6 +295,8 @@ class LearningRows:
             The simplest one first.
         learn : callable
             ``learn(rows, learner)`` returns a distribution with `errors`, out of sample.
+        within : float
+            Standard errors; with 0 it is the best.
 
         Examples
         --------
@@ -304,7 +311,7 @@ class LearningRows:
             whole = Covariates(sample, None, sample, codes)
             every = replace(self, covariates=whole, seed=0, folds=TRIAL_FOLDS)
             errors = np.column_stack([learn(every, learner).errors for learner in learners])
-            choices.append(simplest(errors, sample.weights))
+            choices.append(simplest(errors, sample.weights, within))
         return learners[choices[0]]
 
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:
@@ -345,12 +352,12 @@ class LearningRows:
         return about(self, list_of(self.variables), f"{len(self.others)} rows")
 
 
-def simplest(losses: FloatArray, weights: FloatArray | None = None) -> int:
+def simplest(losses: FloatArray, weights: FloatArray | None = None, within: float = 1.0) -> int:
     """Return the first column of losses whose mean is within a standard error of the least."""
     shares = np.ones(len(losses)) if weights is None else weights
     away = losses - losses[:, [(shares @ losses).argmin()]]
     away = away * shares[:, None]
-    near = away.mean(axis=0) <= away.std(axis=0) / np.sqrt(len(away))
+    near = away.mean(axis=0) <= within * away.std(axis=0) / np.sqrt(len(away))
     return int(near.argmax())
 
 
