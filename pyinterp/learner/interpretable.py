@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
-
-from pyinterp.data.row_data import Rows
-from pyinterp.errors import OptionError, quote
-from pyinterp.estimands.positivity import samplers_of
 from pyinterp.estimands.questions import Method, ask, methods
 from pyinterp.learner.fitted_models import FittedModels, MethodOptions
-from pyinterp.parameters import GROUPS, check_keywords, takes, whole_signature
+from pyinterp.parameters import GROUPS, check_keywords, whole_signature
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.table import Table
 from pyinterp.results.together import (
@@ -23,10 +18,6 @@ from pyinterp.results.together import (
     PopulationResults,
     UncertaintyResults,
 )
-from pyinterp.samplers import SamplerLike
-
-if TYPE_CHECKING:
-    from plotnine import ggplot
 
 
 class Interpretable(FittedModels):
@@ -81,60 +72,6 @@ class Interpretable(FittedModels):
         True
         """
         return self.pfi().summary(alpha, **options)
-
-    @takes()
-    def plot_positivity(
-        self, feature: str, *, sampler: SamplerLike = "conditional", rows: Rows = None
-    ) -> ggplot:
-        """Plot a feature against its prediction from all other variables, out of sample.
-
-        Rows near the line leave a conditional importance little to work with; a number that is
-        fixed by the others lies on it. For a category, the probabilities of its levels by the
-        observed level.
-
-        Parameters
-        ----------
-        feature : str
-            One variable.
-        {sampler}
-        {rows}
-
-        Examples
-        --------
-        >>> plot = res.plot_positivity("bmi")
-        >>> plot.save("positivity.png", width=5, height=3, verbose=False)
-        """
-        from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
-
-        if not isinstance(feature, str):
-            raise OptionError(
-                f"`plot_positivity` is about one variable; `feature` must be its name, not "
-                f"{quote(feature)}."
-            )
-        analysis = self.analysis if rows is None else self.analysis.among(rows)
-        variables = analysis.problem.choose(feature)
-        (feature_sampler,) = samplers_of(analysis.problem, variables, sampler).values()
-        estimating = {refit.number for refit in analysis.estimating}
-        observed, predicted = [], []
-        for case, refit in zip(analysis.cases, analysis.refits, strict=True):
-            if refit.number not in estimating:
-                continue
-            distribution = case.conditional(feature_sampler, variables[feature])
-            if distribution.prediction is None or len(variables[feature]) > 1:
-                raise OptionError(
-                    f"The sampler of {quote(feature)} makes no prediction that can be plotted "
-                    f"({feature_sampler.label}); use another, or plot one variable of a group."
-                )
-            rows = pd.Index(case.evaluation.rows)
-            observed.append(case.evaluation.variables[feature].set_axis(rows))
-            levels = distribution.levels or None
-            predicted.append(pd.DataFrame(distribution.prediction, columns=levels, index=rows))
-        values, predictions = pd.concat(observed), pd.concat(predicted)
-        context = analysis.context
-        words = f"Out of sample, {context.refits} refits ({context.plan})."
-        # A row that several refits evaluate is shown once.
-        once = values[~values.index.duplicated()].sort_index()
-        return agreement(once, predictions.groupby(predictions.index).mean(), words)
 
 
 def _method(name: str, one: Method) -> Callable[..., Any]:

@@ -899,23 +899,6 @@ class EstimandResults(TableOfEstimands):
             "Cov. type": self.variance.label,
         }
 
-    # What maketables reads to put these results beside others: it names the three below.
-    @property
-    def __maketables_coef_table__(self) -> pd.DataFrame:
-        names = {"estimate": "b", "std_error": "se", "statistic": "t", "p_value": "p"}
-        names |= {"conf_low": "ci95l", "conf_high": "ci95u"}
-        frame = self.summary_frame().rename(columns=names)[list(names.values())]
-        return frame.rename_axis("Coefficient")
-
-    @property
-    def __maketables_depvar__(self) -> str:
-        # The estimand too: beside coefficients, the numbers are another quantity.
-        return ", ".join(filter(None, (self.endog_names, self.estimand.description)))
-
-    def __maketables_stat__(self, key: str) -> Any:
-        # No "r2": maketables would put it in one line with R² in sample.
-        return {"N": self.nobs, "se_type": self.variance.label, **self.column_facts}.get(key)
-
     @property
     def parts(self) -> list[EstimandResults]:
         """These results, as the only ones of their table."""

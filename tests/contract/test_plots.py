@@ -349,7 +349,6 @@ def every_plot(fitted, other):
         "causal": fitted.causal("g").plot,
         "comparison": pi.compare(fitted.pfi(), other.pfi()).plot,
         "uncertainty": fitted.uncertainty().plot,
-        "positivity": partial(fitted.plot_positivity, "a"),
         "coverage": coverage.plot,
     }
 

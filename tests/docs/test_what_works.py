@@ -224,7 +224,7 @@ def test_cells_are_what_the_page_says(call, every):
 def test_the_page_has_every_method_that_estimates():
     methods = {re.match(r"\w+", call)[0] for call in CALLS}  # they match
     others = {
-        "predict", "plot_positivity", "answer", "refits", "halves", "seed", "nobs", "analysis",
+        "predict", "answer", "refits", "halves", "seed", "nobs", "analysis",
         "model", "resampling", "population", "compare_targets",
         "interactions",  # the last three need folds or pairs
     }  # fmt: skip

@@ -144,7 +144,6 @@ METHODS = {
     "uncertainty": X,
     "redundancy": X,
     "causal": {"feature": "'x'", "points": "3"},
-    "plot_positivity": {"feature": "'x'"},
     "summary": {},
 }
 # They train the learner again; they need class probabilities or another distribution.

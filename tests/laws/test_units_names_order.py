@@ -687,7 +687,6 @@ def test_rates_do_not_depend_on_the_unit_of_exposures(name):
 # Methods of fitted models that are no estimands.
 NO_ESTIMANDS = {
     "estimate, answer": "take any estimand",
-    "plot_positivity": "draws the values that `positivity` sums up",
     "summary": "of the PFI",
     "predict": "the model itself",
     "save": "writes a file",

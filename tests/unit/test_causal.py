@@ -169,7 +169,6 @@ def test_the_table_states_the_assumptions(binary):
     [
         (lambda res: res.causal(["x", "z"]), "about one feature"),
         (lambda res: res.causal("both"), "'both' is a group"),
-        (lambda res: res.plot_positivity("both"), "makes no prediction"),
     ],
 )
 def test_what_is_refused(grouped, ask, words):
@@ -183,42 +182,6 @@ class TestTogether:
         text = str(found.summary(notes="full"))
         assert text.count("Draws of z: residuals exchanged.") == 1
         assert " ".join(text.split()).count("R²_j: Share") == 1
-
-
-class TestPositivityPlot:
-    def test_numbers_are_plotted_against_their_prediction(self, binary, tmp_path):
-        plot = binary.plot_positivity("z", sampler=BY_LINE)
-        _, train, data, _ = next(parts(binary, trial(300)))
-        others = np.concatenate([refit.evaluation.rows for refit in binary.refits[1:]])
-        once = [row for row in data.index if row not in others]
-        model, shown = LinearRegression().fit(train[["x"]], train["z"]), plot.data.loc[once]
-        assert_allclose(shown["predicted"], model.predict(data.loc[once, ["x"]]))
-        assert_allclose(shown["observed"], data.loc[once, "z"])
-        plot.save(tmp_path / "plot.png", verbose=False, width=4, height=3)
-
-    def test_categories_are_plotted_as_probabilities(self, binary, tmp_path):
-        plot = binary.plot_positivity("x")
-        assert set(plot.data["level"]) == {"P(0)", "P(1)"}
-        assert plot.data["probability"].between(0, 1).all()
-        plot.save(tmp_path / "plot.png", verbose=False, width=4, height=3)
-
-    def test_rows_are_those_of_the_data_as_given(self):
-        data = trial(300)
-        data.loc[::7, "x"] = np.nan
-        results = fit_of(data, "y ~ x + z", plan=PAIRS)
-        plotted = results.plot_positivity("z", sampler=BY_LINE).data
-        np.testing.assert_array_equal(plotted["observed"], data["z"].loc[plotted.index])
-        rows = np.unique(np.concatenate([r.evaluation.rows for r in results.refits]))
-        np.testing.assert_array_equal(plotted.index, rows)
-        slope = np.corrcoef(plotted["observed"], plotted["predicted"])[0, 1]
-        assert slope > 0.1
-
-    def test_fresh_draws_have_rows_of_their_own(self):
-        plan = pi.FreshDraws(lambda rng: trial(80, rng), 3)
-        results = fit_of(trial(50), "y ~ x + z", plan=plan)
-        plotted = results.plot_positivity("z", sampler=BY_LINE).data
-        assert len(plotted) == sum(r.evaluation.nobs for r in results.refits)
-        assert np.corrcoef(plotted["observed"], plotted["predicted"])[0, 1] > 0.2
 
 
 def test_what_no_refit_uses_has_no_interval(data):

@@ -89,7 +89,7 @@ def _public(functions):
 
 
 # Of those without inference Python's own message suffices.
-PLAIN = {"summary", "plot_positivity"}
+PLAIN = {"summary"}
 METHODS = [
     f
     for f in _public(dict(inspect.getmembers(Interpretable, inspect.isfunction)))

@@ -450,26 +450,6 @@ def test_files_have_the_text_of_their_format(pfi, tmp_path):
         pfi.to("html", caption="Importance")
 
 
-def test_maketables_finds_what_it_names(res, pfi):
-    """Its attributes, as its version 0.2.0 documents them."""
-    table, frame = pfi.__maketables_coef_table__, pfi.summary_frame()
-    assert table.index.name == "Coefficient"
-    assert list(table.index) == list(frame.index)
-    for theirs, ours in {
-        "b": "estimate", "se": "std_error", "t": "statistic", "p": "p_value",
-        "ci95l": "conf_low", "ci95u": "conf_high",
-    }.items():  # fmt: skip
-        pd.testing.assert_series_equal(table[theirs], frame[ours], check_names=False)
-    assert pfi.__maketables_depvar__ == "y, PFI (squared error)"
-    assert res.pd("x").__maketables_depvar__ == "y, PD of x"
-    stat = pfi.__maketables_stat__
-    assert stat("N") == 60
-    assert stat("se_type") == "half-sample"
-    assert pfi.fit is not None
-    assert float(stat("Loss")) == pytest.approx(pfi.fit.loss, rel=1e-3)
-    assert stat("r2") is None  # it would stand in one line with R² in sample
-
-
 def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path):
     docx = pytest.importorskip("docx")
     results = plain().importance(["mvim", "loco"])

@@ -8,7 +8,7 @@ Module     What is in it
 `points`   One value per feature: dots, bars, a forest plot, several results
 `curves`   A curve over a grid with a band, or points for levels; several of them
 `tiles`    Tiles over two grids, for every value on a third
-`scatter`  A variable and its prediction; features by likelihood and entropy
+`scatter`  Features by likelihood and entropy
 `style`    Shared by all: colors, sizes, panels, layers, labels and captions
 =========  ======================================================================
 

@@ -1,53 +1,12 @@
-"""Points of two numbers: a variable and its prediction, likelihood- and entropy-PFI."""
+"""Points of two numbers: likelihood- and entropy-PFI of features."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pandas as pd
 import plotnine as p9
 
-from pyinterp.results.plots.style import (
-    BLUE,
-    COLORS,
-    GRAY,
-    caption,
-    finish,
-    layout,
-    rows_with_interval,
-)
+from pyinterp.results.plots.style import COLORS, GRAY, caption, finish, rows_with_interval
 from pyinterp.results.together import SENTENCES, UncertaintyResults
-
-
-def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> p9.ggplot:
-    """Draw a variable against its prediction, or the probabilities of its levels.
-
-    Parameters
-    ----------
-    observed : pandas.Series
-    predicted : pandas.DataFrame
-        One column, or one per level.
-    words : str
-        The caption.
-    """
-    name = str(observed.name)
-    labels = p9.labs(x=f"Predicted {name}", y=f"Observed {name}", caption=words)
-    if predicted.shape[1] == 1:
-        frame = pd.DataFrame({"observed": observed, "predicted": predicted.iloc[:, 0]})
-        line = p9.geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
-        points = p9.geom_point(color=BLUE, alpha=0.4, size=1)
-        figure = p9.ggplot(frame, p9.aes(x="predicted", y="observed"))
-        return finish(figure + line + points + labels)
-    long = predicted.assign(observed=observed.astype(str)).melt(
-        id_vars="observed", var_name="level", value_name="probability"
-    )
-    long["level"] = "P(" + long["level"].astype(str) + ")"
-    return finish(
-        p9.ggplot(long, p9.aes(x="observed", y="probability"))
-        + p9.geom_boxplot(color=BLUE, fill="white")
-        + layout(long, "level")
-        + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=words)
-    )
 
 
 def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.ggplot:
