@@ -233,7 +233,7 @@ def quote(value: object, limit: int = LONGEST) -> str:
 def reason(error: BaseException) -> str:
     """Return the type of an error and the first line of its message, shortened if not our own.
 
-    Of an error of a library that repeats another one of its type, the other one's.
+    Where a library repeats an error of the same type in other words, the first one is named.
     """
     ours = isinstance(error, PyinterpError)
     while not ours and type(other := error.__cause__ or error.__context__) is type(error):

@@ -53,7 +53,7 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
 
 
 def foreign_frame(data: object) -> nw.DataFrame[Any] | None:
-    """Return a frame of another library than pandas, such as polars or pyarrow; None of others."""
+    """Return a frame of another library than pandas, such as polars or pyarrow; None for others."""
     frame = _narwhal(data)
     return frame if isinstance(frame, nw.DataFrame) else None
 

@@ -90,7 +90,7 @@ class ModelOnRows:
         return self._by_kind[kind]
 
     def on(self, sample: Sample) -> ModelOnRows:
-        """Return the same, with the same rows as another object, and only predictions kept of them.
+        """Return the model with a copy of its rows in place of them; its predictions are kept.
 
         Examples
         --------

@@ -113,9 +113,9 @@ class Evaluations:
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Refits on complementary halves, the pair that is whole first before the others.
+        """Positions of the two refits of every pair of complementary halves, in their order.
 
-        A pair of which one refit failed says nothing.
+        Pairs of which one refit failed are left out.
         """
         halves: dict[int, list[int]] = {}
         for k, group in enumerate(self.groups):

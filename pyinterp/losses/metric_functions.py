@@ -291,7 +291,7 @@ def _of_scorer(
 
 
 def _parameters(function: MetricFunctionLike) -> list[Parameter]:
-    """Return a function's parameters; none of a compiled function without signature."""
+    """Return a function's parameters; none if a compiled function has no signature."""
     try:
         return list(signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -73,7 +73,7 @@ class Coefficients:
 
 
 def coefficients_of(fitted: Any) -> Coefficients | None:
-    """Return the coefficients of a fitted model that states their covariance; None of others.
+    """Return the coefficients of a fitted model that states their covariance; None for others.
 
     Models are results of statsmodels, all else that has ``params``, ``cov_params()`` and
     ``predict``, and models of glum, if they stored the covariance.

@@ -242,11 +242,11 @@ class Library:
     categories : callable
         Positions of inputs that a fitted model takes as categories.
     native : callable
-        A `Booster` of what was trained without a class of scikit-learn; None of other models.
+        A `Booster` of what was trained without a class of scikit-learn; None for other models.
     estimator : str
         The class to use as a learner: a prefix for a native booster, ``{}`` stands for a class.
     trees : callable
-        The trees of a fitted model; None of other models.
+        The trees of a fitted model; None for other models.
     link : callable
         ``link(results, kind)`` returns the inverse link of results with ``params``.
     distribution : callable

@@ -28,7 +28,7 @@ def _categories(model: Any) -> set[int]:
 
 
 def _native(booster: Any) -> Booster | None:
-    """Return a native booster with its columns and classes; None of another model."""
+    """Return a native booster with its columns and classes; None for another model."""
     if type(booster).__name__ != "Booster":
         return None
     text, names = booster.model_to_string(num_iteration=1), booster.feature_name()

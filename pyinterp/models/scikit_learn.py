@@ -86,7 +86,7 @@ def _categories(model: Any) -> list[int]:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
-    """Return the trees of a fitted ensemble as arrays; None of another model."""
+    """Return the trees of a fitted ensemble as arrays; None for another model."""
     if isinstance(estimator, BaseDecisionTree | BaseForest):
         return _of_trees(estimator)
     if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):

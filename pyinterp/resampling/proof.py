@@ -65,7 +65,7 @@ def prove(
     kept : mapping of str to ndarray
         What it answers.
     make : callable
-        Makes the refit once more, and returns what it answers: nothing of a failure.
+        Makes the refit once more, and returns what it answers; nothing if it fails.
     checkpoint : Checkpoint
     times : int
         How often it must answer the same.

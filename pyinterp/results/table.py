@@ -334,7 +334,10 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
 
 def need(package: str, otherwise: str, table: Table) -> None:
-    """Raise an error without the package that writes some files, or for what these can't hold."""
+    """Raise an error if a file can't be written: its package is missing, or it can't hold the text.
+
+    `otherwise` says what to do in place of it.
+    """
     if find_spec(package) is None:
         name = {"docx": "python-docx"}.get(package, package)
         raise ImportError(

@@ -249,7 +249,7 @@ def _products_with(
 
 
 def _under(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
-    """Return sums over rows of steps and of terms of one column, times values."""
+    """Return the sum over rows of values times each step, and times each term of one column."""
     bins, singles, _ = tables
     by_bin = [np.bincount(column, values, 1 + len(HUNDREDTHS)) for column in bins.T]
     steps = [sums[:0:-1].cumsum()[::-1] for sums in by_bin]

@@ -33,7 +33,7 @@ class DataCopy(Process):
     means : ndarray of shape (N,) or (N, classes)
         Mean of the response in every row, or the probabilities of the classes.
     residuals : ndarray
-        Added to means, drawn independently of the row; none of classes.
+        Added to means, drawn independently of the row; none for classes.
     null : tuple of str
         Features whose values come from other rows, on which the response does not depend.
     """

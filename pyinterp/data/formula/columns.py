@@ -92,7 +92,7 @@ class Columns:
 
 
 def bare_name(node: ast.AST) -> str | None:
-    """Return the name that code consists of, bare or as ``Q("name")``; None of other code."""
+    """Return the name that code consists of, bare or as ``Q("name")``; None for other code."""
     match node:
         case ast.Name(id=name):
             return name

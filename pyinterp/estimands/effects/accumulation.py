@@ -67,7 +67,11 @@ def step_means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, Floa
 
 
 def filling(there: np.ndarray, widths: FloatArray | None) -> FloatArray:
-    """Return the matrix that fills steps without rows, interpolating slopes between others."""
+    """Return the matrix, times mean steps, that gives a step to intervals without rows.
+
+    `there` says which intervals have rows. Slopes, steps over `widths`, are interpolated between
+    these; without widths nothing is filled.
+    """
     if widths is None or not there.any():
         return np.eye(len(there))
     middle = np.cumsum(widths) - widths / 2

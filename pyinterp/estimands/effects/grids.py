@@ -464,7 +464,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
 
 
 def hull_of(pair: pd.DataFrame) -> Delaunay | None:
-    """Return the convex hull of two variables; None of points on a line, which has no inside."""
+    """Return the convex hull of two variables; None if all points are on one line."""
     try:
         return Delaunay(pair.dropna().drop_duplicates().to_numpy(np.float64))
     except QhullError:
