@@ -53,7 +53,7 @@ class LeastShare(Variance):
         return replace(super().of(terms), **parts)
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return the heading of P in tables."""
+        """Return the heading of P: relevance, if other estimates are tested with this one."""
         return super().p_heading(alternative) if np.isnan(self.others).all() else "P relevant"
 
     def _at_root(self, bse: FloatArray) -> FloatArray:

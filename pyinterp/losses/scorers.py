@@ -42,7 +42,7 @@ def scorer_of(name: str) -> Scorer:
 
 
 def formula_of(metric: object) -> Metric | None:
-    """Return the formula of a function, scorer or scorer's name of scikit-learn; None without."""
+    """Return our formula for a metric of scikit-learn (a function, scorer or name), or None."""
     if isinstance(metric, str):
         return _formula(metric) if metric in SCORERS else None
     for function, ours in FUNCTIONS.items():

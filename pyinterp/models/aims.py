@@ -40,7 +40,7 @@ def aim_of(given: Any) -> Aim:
 
 
 def joint_aim(aims: Iterable[Aim]) -> Aim:
-    """Return what means of several predictions are: of different quantiles, none of them."""
+    """Return what the mean of several predictions is; the mean of two quantiles is no quantile."""
     several = list({replace(each, words=""): each for each in aims}.values())
     words = next((each.words for each in several if each.no_mean), "")
     return several[0] if len(several) == 1 else Aim("other" if words else "mean", words)

@@ -92,7 +92,7 @@ def prove(
 
 
 def _distance(some: Answers, others: Answers) -> float:
-    """Return the largest difference in standard deviations, infinite of other names or shapes."""
+    """Return the largest difference in standard deviations, infinite if names or shapes differ."""
     if some.keys() != others.keys():
         return np.inf
     return max((_apart(some[name], others[name]) for name in some), default=0.0)

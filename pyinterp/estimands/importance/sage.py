@@ -167,6 +167,7 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
         between += np.var(weights @ rows.mean(axis=0), axis=0, ddof=1) / len(weights)
 
     def combined(weights: FloatArray, mc_variance: FloatArray) -> Estimate:
+        """Return the sums of the subsets' losses, times weights."""
         made = rows @ weights
         return Estimate(
             value=made.mean(axis=0), rows=made, donors=donors @ weights, mc_variance=mc_variance

@@ -131,7 +131,10 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def finish(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
-    """Return a figure on a white ground, its caption in lines of so many inches, or its width."""
+    """Return a figure on a white ground, its caption in lines as wide as the figure.
+
+    `width`, in inches, is that of a larger picture of which the figure is a part.
+    """
     if words := getattr(figure.labels, "caption", None):
         wide = width or figure.theme.getp("figure_size")[0]
         figure += p9.labs(caption=in_lines(words, int(wide * SMALL)))
