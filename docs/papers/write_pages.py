@@ -20,13 +20,7 @@ kernelspec:
 
 # {title}
 
-{numbers} {cells} Every cell is shown from the result that the package
-holds; `rerun=True` computes it anew.
-Theorems, equations and algorithms are [checked by tests](index.md).
-
-`error` is the standard error of our number, `difference` counts such errors. The rounding of the
-printed number is included; the paper's error is not. A number agrees up to 3. Statements in the
-words of the paper are checked by `tests/papers`; those that do not hold here are named.
+{numbers} {cells} [How to read a cell](index.md).
 
 ```{{code-cell}} ipython3
 :tags: [words]
@@ -102,7 +96,7 @@ def section(paper: Paper, cell: str, what: str, status: str, why: str) -> str:
         what=what,
         status=status.capitalize(),
         errata=errata,
-        time=f" · {paper.seconds(cell):.0f} s on one core",
+        time=f" · {paper.seconds(cell):.0f} s",
         says=f"\nThe paper says:\n{says}\n" if says else "",
         why=f"\n{why[0].upper()}{why[1:]}.\n" if why else "",
         tags=":tags: [scroll-output]\n\n" if long else "",
@@ -116,12 +110,12 @@ def code(paper: Paper, cell: str) -> str:
     """Return the code that computes a cell, once per function."""
     compute = paper.cells[cell].compute
     if compute is None:
-        return f"\nThe code is that of {paper.cells[cell].of}.\n"
+        return f"\nCode: that of {paper.cells[cell].of}.\n"
     function, arguments = parts(compute)
     call = f"{function.__name__}({arguments})"
     first = next(k for k, c in paper.cells.items() if c.compute and parts(c.compute)[0] is function)
     if first != cell:
-        return f"\nThe code is `{call}`, with the function of {first}.\n"
+        return f"\nCode: `{call}`, as of {first}.\n"
     return CODE.format(source=inspect.getsource(function), call=call)
 
 
