@@ -11,6 +11,8 @@ RECIPES = sorted((DOCS / "recipes").glob("*.md"))
 OTHERS = ("checking", "reference", "papers/index", "compare")
 MOST_PAGES = 50
 MOST_LINES = 45  # of code: one screen
+MOST_WORDS = 41_500  # of prose, without code, tables and formulas
+MOST_PER_THOUSAND = {"what": 0.8, "whose": 0.2}  # the most of four peers' documentations
 
 
 def entries(page):
@@ -59,6 +61,29 @@ def test_every_page_is_in_the_menu_once():
         if not {"_build", "vignettes", "generated"} & set(path.parts)
     }
     assert written <= set(pages)
+
+
+def prose(path):
+    """Return the words of a page that stand in sentences."""
+    text = path.read_text(encoding="utf-8")
+    for left_out in (
+        r"\A---\n.*?\n---\n",
+        r"^(`{3,})(?!\{container).*?^\1`*\s*?$",
+        r"<!--.*?-->",
+        r"\$\$.*?\$\$",
+        r"^\s*\|[^\n]*$",
+        r"(?<=\])\([^)]*\)",
+    ):
+        text = re.sub(left_out, "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"[A-Za-z][\w'’-]*", text.lower())
+
+
+def test_pages_are_short_and_made_of_nouns():
+    pages = {source(page) for page in below("index")}
+    words = [word for path in pages for word in prose(path)]
+    assert len(words) <= MOST_WORDS
+    for word, most in MOST_PER_THOUSAND.items():
+        assert words.count(word) <= most * len(words) / 1000, word
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
