@@ -76,6 +76,7 @@ def test_version_and_dependencies_are_the_same_wherever_they_stand():
     recipe, version = yaml.safe_load(text_of(".ci/conda/recipe.yaml")), pi.__version__
     assert recipe["context"]["version"] == version
     assert yaml.safe_load(text_of("CITATION.cff"))["version"] == version
+    assert f"pyinterp {version}\n" in text_of("README.md")
     (of_r,) = re.findall(r"^Version: (.+)$", text_of("r_package/DESCRIPTION"), re.MULTILINE)
     assert of_r == version.partition(".dev")[0]
     python, *run = [r.replace(" ", "") for r in recipe["requirements"]["run"]]
