@@ -84,6 +84,8 @@ def models() -> str:
         pfi("forest of 20, 10 classes", case(forest, 1_000, 0, 10, 10), "log"),
         *[pfi(name, one) for name, one in cases.items()],
         pfi("support vector machine, 1,000 rows", case(SVR(), 1_000, 0)),
+        pfi("nearest neighbors, 1,000 rows", case(few["nearest neighbors"], 1_000, 0)),
+        pfi("neural network, 1,000 rows", case(few["neural network"], 1_000, 0)),
         pfi("columns, then neural network", pipeline),
         pfi("linear model", linear),
         pfi("linear model, 10,000 rows", case(LinearRegression(), TRAIN, 10_000), "absolute"),

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from against_sklearn import models, recursion, trees
+from ale import ale
 from cluster import cluster
 from delta import delta
 from growth import growth, whole
@@ -33,6 +34,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "trees": ("Tree models against scikit-learn", trees),
     "recursion": ("Partial dependence by recursion", recursion),
     "models": ("Other models against scikit-learn", models),
+    "ale": ("Accumulated local effects", ale),
     "delta": ("Delta-method errors", delta),
     "refits": ("A study against its bare fits", refits),
     "entropy": ("Entropy beside log loss", entropy),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -12,7 +12,7 @@ import pandas as pd
 import statsmodels.formula.api as smf
 from paired import Line, table
 from patsy import build_design_matrices
-from statsmodels.tools.numdiff import approx_fprime
+from scipy.special import expit
 
 import pyinterp as pi
 
@@ -26,11 +26,19 @@ FORMULAS = {
     "interaction": "x1 * C(g) + x3 + x4 + x5",
 }
 SIZES = 1_000, 10_000
+LARGE = 100_000
 
 
 def delta() -> str:
-    effects = [_effects(n, kind) for n in SIZES for kind in ("logit", "mnlogit")]
+    effects = [
+        _effects(n, kind, read=read)
+        for n in (*SIZES, LARGE)
+        for kind in ("logit", "mnlogit")
+        for read in (False, True)
+        if (n, kind) != (LARGE, "mnlogit")
+    ]
     curves = [_curve(kind, n) for n in SIZES for kind in FORMULAS]
+    curves += [_column(n) for n in (*SIZES, LARGE)]
     theirs = "marginaleffects is not installed."
     if find_spec("marginaleffects") is not None:
         theirs = table([line for n in SIZES for line in _slopes(n)], "marginaleffects")
@@ -43,21 +51,27 @@ other models and estimands too; `get_margeff` has the derivatives of these model
 
 {theirs}
 
-PD of {POINTS} points against a loop by hand: at each point the rows' matrix, the mean prediction,
-and its gradient by central differences of `model.predict` in the coefficients.
+"Read before" leaves out `pi.FittedModel(results, data)`, which reads the formula and checks it on
+the results' own predictions.
+
+PD of {POINTS} points against an analytic loop by hand: at each point the rows' matrix by patsy, the
+mean of its rows times the derivative of the link, and the product with the covariance. "One column"
+is the loop that takes the matrix of the fit and sets one column, against a model that was read
+before.
 
 {table(curves, "by hand")}
 """
 
 
-def _effects(n: int, kind: str) -> Line:
+def _effects(n: int, kind: str, *, read: bool) -> Line:
     data = _draw(n)
     results = getattr(smf, kind)(f"{'hit' if kind == 'logit' else 'kind'} ~ {PLAIN}", data)
     fitted = results.fit(disp=0)
     return Line(
-        f"{kind}, {n:,} rows: AME",
-        lambda: np.sort(pi.FittedModel(fitted, data).ame().bse),
-        lambda: np.sort(fitted.get_margeff().margeff_se, axis=None),
+        f"{kind}, {n:,} rows: AME" + (", read before" if read else ""),
+        lambda *model: np.sort((model[0] if read else pi.FittedModel(fitted, data)).ame().bse),
+        lambda *_: np.sort(fitted.get_margeff().margeff_se, axis=None),
+        (lambda: (pi.FittedModel(fitted, data),)) if read else tuple,
         rtol=1e-6,
     )
 
@@ -91,19 +105,44 @@ def _curve(kind: str, n: int) -> Line:
     )
 
 
+def _column(n: int) -> Line:
+    data = _draw(n)
+    fitted, grid = smf.logit(f"hit ~ {PLAIN}", data).fit(disp=0), _grid(data)
+    return Line(
+        f"logit, one column, {n:,} rows: PD",
+        lambda model: np.asarray(model.pd("x1", grid=grid).bse),
+        lambda _: _by_column(fitted, grid),
+        lambda: (pi.FittedModel(fitted, data),),
+        rtol=1e-6,
+    )
+
+
 def _by_hand(results: Any, data: pd.DataFrame, grid: np.ndarray) -> np.ndarray:
-    """Return the standard errors of PD, as a user writes them."""
-    model, params, gradients = results.model, results.params.to_numpy(), []
-    spec = getattr(model.data, "model_spec", None) or model.data.design_info
-    for value in grid:
-        (exog,) = build_design_matrices([spec], data.assign(x1=value))
-        matrix = np.asarray(exog)
-        gradients.append(
-            approx_fprime(params, lambda b, x=matrix: model.predict(b, x).mean(), centered=True)
-        )
-    jacobian = np.array(gradients).reshape(len(grid), -1)
-    cov = jacobian @ results.cov_params().to_numpy() @ jacobian.T
-    return np.asarray(np.sqrt(np.diag(cov)))
+    """Return the standard errors of PD, as an econometrician writes them."""
+    spec = getattr(results.model.data, "model_spec", None) or results.model.data.design_info
+    matrices = (build_design_matrices([spec], data.assign(x1=value))[0] for value in grid)
+    return _sandwich(results, map(np.asarray, matrices))
+
+
+def _by_column(results: Any, grid: np.ndarray) -> np.ndarray:
+    """Return the same from the matrix of the fit, whose second column is the variable."""
+    exog = results.model.exog.copy()
+
+    def matrices() -> Iterator[np.ndarray]:
+        for value in grid:
+            exog[:, 1] = value
+            yield exog
+
+    return _sandwich(results, matrices())
+
+
+def _sandwich(results: Any, matrices: Iterable[np.ndarray]) -> np.ndarray:
+    gradients = []
+    for matrix in matrices:
+        p = expit(matrix @ results.params.to_numpy())
+        gradients.append((p * (1 - p)) @ matrix / len(matrix))
+    jacobian = np.array(gradients)
+    return np.asarray(np.sqrt(np.diag(jacobian @ results.cov_params().to_numpy() @ jacobian.T)))
 
 
 def _grid(data: pd.DataFrame) -> np.ndarray:

@@ -23,6 +23,8 @@ def refits() -> str:
     X, y = draw(200, 6)
     frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(6)])
     linear = _Study(pi.Learner(y, frame, LinearRegression()), LinearRegression(), frame, y)
+    by_name = pi.Learner.from_formula("y ~ .", frame.assign(y=y), LinearRegression())
+    formula = _Study(by_name, LinearRegression(), frame, y, "linear model by formula")
     frame, y = wine()
     forest = _Study(pi.Learner(y, frame, FOREST), FOREST, frame, y)
     lines = [
@@ -30,6 +32,14 @@ def refits() -> str:
         linear.line("first PFI", lambda res: res.pfi()),
         linear.line("fit, PFI and its summary", lambda: linear.fit().pfi().summary(), fitted=False),
         linear.line("six PD", lambda res: [res.pd(name) for name in linear.frame]),
+        linear.line("six PD and summaries", lambda res: _curves(res, linear.frame)),
+        formula.line(
+            "fit, PFI and its summary", lambda: formula.fit().pfi().summary(), fitted=False
+        ),
+        formula.line("six PD and summaries", lambda res: _curves(res, linear.frame)),
+        linear.line("ALE", lambda res: res.ale("x1")),
+        linear.line("FIRM", lambda res: res.firm()),
+        linear.line("H", lambda res: res.h_statistic()),
         linear.line("AME", lambda res: res.ame()),
         linear.line("CVIM", lambda res: res.cvim()),
         forest.line("PFI and its summary", lambda res: res.pfi().summary()),
@@ -47,9 +57,12 @@ again in the lines of estimands.
 
 
 class _Study:
-    def __init__(self, learner: pi.Learner, estimator: Any, frame: pd.DataFrame, y: Any) -> None:
+    def __init__(
+        self, learner: pi.Learner, estimator: Any, frame: pd.DataFrame, y: Any, name: str = ""
+    ) -> None:
         self.learner, self.estimator, self.frame, self.y = learner, estimator, frame, y
-        self.name = "linear model" if isinstance(estimator, LinearRegression) else "forest"
+        kind = "linear model" if isinstance(estimator, LinearRegression) else "forest"
+        self.name = name or kind
         fitted = self.fit()
         self.rows = [refit.train_rows for refit in (*fitted.refits, *fitted.halves)]
         self.kept = pickle.dumps(fitted)

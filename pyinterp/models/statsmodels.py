@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.genmod.families.links import Log
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.columns import read_variables
@@ -58,7 +57,8 @@ def aim_of_model(kind: str, family: Any, q: float) -> Aim:
         return Aim("quantile", f"q={q:g}", q)
     if kind == "RLM":
         return Aim("other", kind)
-    log = isinstance(getattr(family, "link", None), Log)
+    kinds = type(getattr(family, "link", None)).__mro__  # by name: to import them takes time
+    log = "Log" in [kind.__name__ for kind in kinds]
     name = kind if kind in COUNTS else type(family).__name__ if log else ""
     return Aim.mean(kind, name, getattr(family, "var_power", getattr(family, "alpha", None)))
 

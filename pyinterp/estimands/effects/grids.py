@@ -146,20 +146,22 @@ class Points:
 
     def frame(self, like: pd.DataFrame) -> pd.DataFrame:
         """Return the points as columns of the variables' types; numbers become floats."""
-        columns: dict[str, pd.Series[Any]] = {}
+        columns: dict[str, Any] = {}
         for j, name in enumerate(self.names):
-            dtype = like[name].dtype if is_category(like[name]) else np.dtype(np.float64)
-            columns[name] = pd.Series([cell[j] for cell in self.cells], dtype=dtype)
+            column = like[name]
+            dtype: Any = column.dtype if is_category(column) else np.dtype(np.float64)
+            columns[name] = pd.array([cell[j] for cell in self.cells], dtype=dtype)
         return pd.DataFrame(columns)
 
     def terms(self, labels: Sequence[Any]) -> Terms:
         """Return one term per point and class, class by class."""
         terms = Terms.plain(self._texts(), labels)
         axes = ("value", "value2", "value3")[: len(self.names)]
-        grid = pd.DataFrame(list(self.cells) * len(labels), columns=list(axes))
+        values = zip(*self.cells, strict=True)
+        grid = {axis: [*one] * len(labels) for axis, one in zip(axes, values, strict=True)}
         return replace(
             terms,
-            layout=pd.concat([grid, terms.layout], axis=1),
+            layout=pd.DataFrame({**grid, **terms.layout}),
             axes=axes,
             axis_names=self.names,
             facet="class" if len(labels) > 1 else None,

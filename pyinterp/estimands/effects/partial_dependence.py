@@ -328,11 +328,10 @@ def _measure(
             rows[name] = column
         every, first = np.arange(len(donors))[None, :], np.zeros(1, dtype=np.intp)
         predictions = case.whatif.of(list(rows.columns)).pairs(first, every, rows)
-        curves = np.repeat(outputs.values(predictions), n, axis=1)
+        curves = np.repeat(np.moveaxis(outputs.values(predictions), 0, 1), n, axis=0)
     else:
         curves = outputs.curves(case.whatif, donors)
-    curves = np.concatenate(list(curves), axis=1)
-    return {"curve": Estimate.of_rows(curves, case.weights)}
+    return {"curve": Estimate.of_rows(curves.reshape(len(curves), -1), case.weights)}
 
 
 def _measure_losses(

@@ -139,10 +139,10 @@ class Outputs(NamedTuple):
         return np.asarray(rescale(predictions, self.positions, self.scale))
 
     def curves(self, whatif: WhatIf, points: pd.DataFrame) -> FloatArray:
-        """Return predictions of all rows at some points, shape (outputs, rows, points)."""
-        curves = np.empty((len(self.labels), whatif.sample.nobs, len(points)))
+        """Return predictions of all rows at some points, shape (rows, outputs, points)."""
+        curves = np.empty((whatif.sample.nobs, len(self.labels), len(points)))
         for rows, predictions in whatif.of(list(points.columns)).cross(points):
-            curves[:, rows] = self.values(predictions)
+            curves[rows] = np.moveaxis(self.values(predictions), 0, 1)
         return curves
 
 

@@ -12,14 +12,9 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.features import check_names, names_of
+from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError, OptionError
-from pyinterp.estimands.effects.grids import (
-    check_complete,
-    has_levels,
-    number_text,
-    points_of,
-    without_missing,
-)
+from pyinterp.estimands.effects.grids import check_complete, has_levels, number_text, points_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words, notes_of_terms
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -93,7 +88,9 @@ def ame(
     levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
     check_complete(data, numbers, "An average marginal effect")
-    widths = {n: _width(problem, n, step, outputs) for n in numbers}
+    some = np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))
+    probes = problem.sample.some(some).materialize()
+    widths = {n: _width(problem, n, step, outputs, probes) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
         f"{label}: {term}" if several else term
@@ -160,9 +157,9 @@ def _term_names(name: str, levels: pd.DataFrame | None) -> list[str]:
     return [f"{name}[{level} - {first}]" for level in rest]
 
 
-def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
+def _width(problem: Problem, name: str, step: Step, outputs: Outputs, probes: Sample) -> float:
     """Return the width of differences; refuse a tiny one for a model that predicts steps."""
-    x = without_missing(problem.sample.variables[name]).to_numpy(dtype=np.float64)
+    x = problem.sample.variables[name].to_numpy(dtype=np.float64)
     if isinstance(step, str):
         if step != "sd":
             raise OptionError(f'`step` must be a positive number, "sd" or None, not {step!r}.')
@@ -183,7 +180,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
         raise OptionError(
             f"A step of {width:.3g} is too small for `{name}`: values differ by rounding only."
         )
-    if step is None and _has_steps(problem, name, width, float(x.std()), outputs):
+    if step is None and _has_steps(problem, name, width, float(x.std()), outputs, probes):
         raise OptionError(
             f"The model predicts steps in `{name}`, as trees do: its slope is 0 but at jumps. Pass "
             f'the width of differences, such as `step="sd"` (here {x.std(ddof=1):.3g}).'
@@ -191,20 +188,19 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
     return width
 
 
-def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
+def _has_steps(
+    problem: Problem, name: str, width: float, wide: float, outputs: Outputs, rows: Sample
+) -> bool:
     """Whether the model predicts steps: most of what changes over `wide` is flat over `width`.
 
     Some rows are predicted with a variable at the ends of two intervals around its value, one as
     wide as a standard deviation, the other as the difference by which slopes would be computed.
     """
-    known = np.flatnonzero(problem.sample.variables[name].notna())
-    probes = known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]
-    rows, design = problem.sample.some(probes).materialize(), problem.design
     x = rows.variables[name].to_numpy(dtype=np.float64)
     ends = [x + by / 2 for by in (-wide, wide, -width, width)]
     at = np.clip(np.concatenate(ends), x.min(), x.max())  # not beyond the data
     every = np.arange(len(at))
-    swap = design.swap(rows, (name,), pd.DataFrame({name: at}))
+    swap = problem.design.swap(rows, (name,), pd.DataFrame({name: at}))
     try:
         found = outputs.values(problem.predictor(swap.matrix(every % len(x), every)))
     except FileError:  # no models are kept: this was looked at when they were measured
@@ -261,4 +257,4 @@ def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) ->
 def _contrasts(case: ModelOnRows, levels: pd.DataFrame, outputs: Outputs) -> FloatArray:
     """Return every row's changes from the first level, shape (n, outputs x other levels)."""
     at = outputs.curves(case.whatif, levels)
-    return np.concatenate(list(at[..., 1:] - at[..., :1]), axis=1)
+    return np.asarray(at[..., 1:] - at[..., :1]).reshape(len(at), -1)
