@@ -44,15 +44,18 @@ from pyinterp.samplers.regressions import (
     OfIndex,
     Stepwise,
     Surfaces,
+    alike,
 )
 from pyinterp.samplers.sampler import ConditionalDistribution, LearningRows, simplest
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
 LARGEST_SHARE = 0.95  # R²_j: above, the error of learning may exceed the standard error
 LEAST_SHARE = -0.02  # R²_j: below, the feature is predicted worse than by its mean
-LARGEST_BIAS = 0.2  # standard errors, of what trees find: it is less than all there is
+LARGEST_BIAS = 0.2  # standard errors, of what is seen: it is less than all there is
 AWAY = 4  # standard errors of mean(y - f) from 0, of a learner that aims at another mean
 FOLDS = 5  # of the trees that look for bias
+MOST_ROWS = 2000  # whose pairs look for bias
+AT_LEAST = 2.58  # standard errors from what pairs see to their limit: 99%
 SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given the others
 NO_OVERLAP = 1e-3  # 1 - R²_j of two levels: below, they do not occur together
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
@@ -282,11 +285,13 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
-    r"""Return the bias of its coefficients by what trees still find, in standard errors.
+    r"""Return the bias of its coefficients that is still seen, in standard errors.
 
     Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
     by :math:`a = \max(E[r h] / E[h^2], 0)`, and the bias is
-    :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. The largest of all columns counts.
+    :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. Surfaces of every two others,
+    :math:`\varphi`, see :math:`\sum E[V \varphi] E[(u - \theta V) \varphi] / E[V^2]`, of pairs
+    of different rows, at least (`_by_pairs`). The largest of all columns and of both counts.
     """
     data = sample.variables
     at = np.searchsorted(sample.rows, one.rows)
@@ -306,12 +311,31 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimat
         return np.asarray(max(uh / hh, 0.0) * h if hh > 0 else 0.0 * h)
 
     h, largest = found(one.u), 0.0
-    for v in columns.T if h.any() else ():
+    some = slice(None, None, 1 + (len(at) - 1) // MOST_ROWS)
+    close = alike(others[some])
+    for v in columns.T:
         (row,) = slopes(v[:, None], one.u, one.weights).rows.T
         error = row.std() / np.sqrt(len(row)) * (one.weights @ (v * v))
         if error > 0:
-            largest = max(largest, abs(one.weights @ (found(v) * h)) / error)
+            r = (one.weights * (one.u - row.mean() * v))[some]
+            pairs = _by_pairs((one.weights * v)[some], r, close, units[some])
+            seen = [pairs * len(at) / len(r) ** 2, one.weights @ (found(v) * h) if h.any() else 0]
+            largest = max(largest, *np.abs(seen) / error)
     return _number(largest, one)
+
+
+def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) -> float:
+    r"""Return :math:`\sum v_i K_{ij} r_j` of rows of different units, at least, of 99%.
+
+    With :math:`C_{gh}` the part of two units, :math:`s^2 = \sum C_{gh} (C_{gh} + C_{hg})`.
+    """
+    of = np.unique(units, return_inverse=True)[1]
+    G = of.max() + 1
+    parts = np.bincount((of[:, None] * G + of).ravel(), (v[:, None] * close * r).ravel(), G * G)
+    C = parts.reshape(G, G)
+    np.fill_diagonal(C, 0.0)
+    error = np.sqrt((C * (C + C.T)).sum().clip(0.0))
+    return max(float(abs(C.sum()) - AT_LEAST * error), 0.0)
 
 
 @method("population", refused={"by": ONE_GROUP})
@@ -573,8 +597,8 @@ BIAS = Words(
     label="bias/s.e.",
     title="bias that is seen",
     meaning=(
-        "What random trees still predict of the feature and of the response, by the others, moves "
-        "its coefficients by so many standard errors."
+        "What random trees or surfaces of two others still find in the feature and in the "
+        "response moves its coefficients by so many standard errors, at least."
     ),
     remarks=Remark(
         f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "

@@ -135,6 +135,15 @@ class Surfaces(Additive):
         return np.hstack([f, q]), np.hstack([f * f, 2**0.5 * f * q, q * q])
 
 
+def alike(X: FloatArray) -> FloatArray:
+    """Return sums of products of every two rows' surfaces, less their means, shape (n, n)."""
+    regression = Surfaces()
+    regression.landmarks_ = Z = regression._learn(X)
+    K = regression._alike(Z)
+    means = K.mean(axis=0)
+    return np.asarray(K - means - means[:, None] + means.mean())
+
+
 def _over_roots(vectors: FloatArray, values: FloatArray) -> FloatArray:
     """Return eigenvectors over the roots of eigenvalues, but for those of 0."""
     some = values > ROUNDING * max(values[-1], 1.0)
