@@ -96,12 +96,13 @@ def _ways(
 
     Each with the design of the rows that they are given.
     """
-    frame, dtypes = isinstance(design, FrameDesign), sample.variables.dtypes
-    numeric = not frame or all(dtypes[name].kind in "biuf" for name in design.variables)
-    if last.before is not None and numeric and not design.singles:
-        quick = arithmetic(last.pipelines)
-        if quick is not None:
-            yield quick, ArrayDesign(design.variables) if frame else design
+    quick = None if last.before is None or design.singles else arithmetic(last.pipelines)
+    if quick is not None and not isinstance(design, FrameDesign):
+        yield quick, design
+    elif quick is not None:
+        dtypes = {*sample.variables[[*design.variables]].dtypes}
+        if all(dtype.kind in "biuf" for dtype in dtypes):
+            yield quick, ArrayDesign(design.variables)
     yield last.before, design
 
 

@@ -93,14 +93,19 @@ class Inputs:
         places = np.tile(np.arange(len(rows))[:, None], len(names))
         times = MEETINGS if len(rows) <= SLICE else 1
         sources = np.concatenate([rng.permuted(places, axis=0) for _ in range(times)])
-        after, few = self.through(self._meeting(sources)), sources[:PROBES]
-        v, c = np.nonzero(~_differ(after[: len(few), None], rows[few]).any(axis=0))
-        same = ~_differ(after[:, c], rows[sources[:, v], c]).any(axis=0)
-        v, c = v[same], c[same]
+        after = self.through(self._meeting(sources))
+        v, c = np.nonzero(~_differ(after[:1], rows[sources[0]]))
+        start = size = 1
+        while start < len(sources):  # of the pairs that are left more and more rows
+            some = slice(start, start + size)
+            same = ~_differ(after[some][:, c], rows[sources[some][:, v], c]).any(axis=0)
+            v, c, start, size = v[same], c[same], start + size, 2 * size
         varies = np.atleast_1d(_differ(rows, rows[:1]).any(axis=0))
         if (np.bincount(c, minlength=len(varies)) != 1)[varies].any():
             return None  # or from several, if few rows have another value
-        return {name: c[varies[c] & (v == place)] for place, name in enumerate(names)}
+        v, c = v[varies[c]], c[varies[c]]
+        ends = np.searchsorted(v, np.arange(1, len(names)))
+        return dict(zip(names, np.split(c, ends), strict=True))
 
     def _meeting(self, sources: IntArray) -> Any:
         """Return design rows in which variable v is that of row ``sources[:, v]``."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.features import Features
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models import links
 from pyinterp.models.aims import aim_of
@@ -109,6 +110,21 @@ class LinearWhatIf(ExactWhatIf):
         summed = loss == LOSSES["squared"] or pieces_of(loss)
         return np.inf if summed and self.model.link is first else PAIRS
 
+    def sums_of_all(
+        self, y: FloatArray, loss: Loss, features: Features
+    ) -> tuple[list[str], FloatArray, FloatArray]:
+        """Return features whose columns are theirs alone, and sums of the squared errors of all."""
+        if loss != LOSSES["squared"] or self.model.link is not first:
+            return super().sums_of_all(y, loss, features)
+        every = {name: self.inputs.separate_columns(of) for name, of in features.items()}
+        own = {name: each for name, each in every.items() if each is not None}
+        donated = np.empty((len(y), len(own)), order="F")
+        for j, (columns, values) in enumerate(own.values()):
+            donated[:, j] = values @ self.model.coefficients[columns, 0]
+        donated -= donated[0]  # a feature that does not vary changes nothing
+        rest = donated + (y - self._linear[:, 0])[:, None]
+        return [*own], *_squares(rest, donated, np.ones(len(y)))
+
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
@@ -119,15 +135,7 @@ class LinearWhatIf(ExactWhatIf):
             if not pieces:
                 return self._smooth_sums(y, loss, kept, donated, counts)
             return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
-        # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.
-        rest, replaced = y - kept[:, 0], donated[:, 0]
-        center, middle = counts @ replaced / counts.sum(), rest.mean()
-        around = counts @ np.square(replaced - center)
-        between = np.square(rest - middle).sum()
-        return (
-            counts.sum() * np.square(rest - center) + around,
-            len(y) * np.square(middle - replaced) + between,
-        )
+        return _squares(y - kept[:, 0], donated[:, 0], counts)
 
     def _smooth_sums(
         self, y: FloatArray, loss: Loss, kept: FloatArray, donated: FloatArray, counts: IntArray
@@ -184,3 +192,17 @@ class LinearWhatIf(ExactWhatIf):
         """Return predictions from linear predictors, shape (..., outputs)."""
         with np.errstate(all="ignore"):  # what overflows is refused, in a sentence
             return self.model.link(linear)
+
+
+def _squares(rest: FloatArray, replaced: FloatArray, counts: Any) -> tuple[FloatArray, FloatArray]:
+    """Return sums of (r_i - b_d)^2 over donors d, each of which stands for `counts`, and over rows.
+
+    They add up to the square of the mean, and the variance around it.
+    """
+    center, middle = counts @ replaced / counts.sum(), rest.mean(axis=0)
+    around = counts @ np.square(replaced - center)
+    between = np.square(rest - middle).sum(axis=0)
+    return (
+        counts.sum() * np.square(rest - center) + around,
+        len(rest) * np.square(middle - replaced) + between,
+    )

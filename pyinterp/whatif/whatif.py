@@ -13,7 +13,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, Swap
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of
 from pyinterp.losses.rowwise import Loss
@@ -159,6 +159,20 @@ class WhatIf:
         [1.0, 2.0]
         """
         return FeatureWhatIf(self, variables)
+
+    def sums_of_all(
+        self, y: FloatArray, loss: Loss, features: Features
+    ) -> tuple[list[str], FloatArray, FloatArray]:
+        """Return the features that need not be asked one by one, and their losses of all pairs.
+
+        These are summed over donors, and over rows for each row as a donor, (n, features).
+
+        Examples
+        --------
+        >>> whatif.sums_of_all(whatif.sample.y, pi.Loss.of("squared"), {"bmi": ("bmi",)})[0]
+        []
+        """
+        return [], np.empty((len(y), 0)), np.empty((len(y), 0))
 
     def take(self, rows: IntArray) -> Self:
         """Return what-if predictions of the same model on some of the rows.

@@ -71,11 +71,26 @@ def measure_losses(
     serving = case.of_kind(loss.needs)
     y = case.y if of_response else np.zeros(case.evaluation.nobs)
     losses = loss(y, serving.factual)
-    n, q, original = len(y), len(features), list[Estimate]()
+    n, q = len(y), len(features)
     # Of a million rows they are large: written into one table, and what is equal kept once.
     rows, donors = np.empty((n, q), order="F"), np.empty((n, q), order="F")
-    values, errors = np.empty(q), np.empty(q)
+    values, errors = np.empty(q), np.zeros(q)
+    original, last = dict[str, Estimate](), one_term(losses, np.zeros(n), weights=case.weights)
+    if case.weights is None and permutations in ("auto", "all") and n > 1:
+        places = {name: j for j, name in enumerate(features) if name not in samplers}
+        last, step = one_term(losses, _without_own(losses)), max(1, PREDICTIONS // n)
+        for some in (list(places)[k : k + step] for k in range(0, len(places), step)):
+            asked = {name: features[name] for name in some}
+            names, over_donors, by_donor = serving.sums_of_all(y, loss, asked)
+            # Every row also met its own values, with which it has its original loss.
+            own, at = losses[:, None], [places[name] for name in names]
+            rows[:, at] = (over_donors - own) / (n - 1)
+            by_donor = (by_donor - own) / (n - 1)
+            donors[:, at], values[at] = by_donor - by_donor.mean(axis=0), rows[:, at].mean(axis=0)
+            original |= dict.fromkeys(names, last)
     for j, (name, variables) in enumerate(features.items()):
+        if name in original:
+            continue
         whatif = serving.of(variables)
         draw = partial(case.draw, name)
         if name in samplers:
@@ -86,15 +101,13 @@ def measure_losses(
         changed, as_is = pair
         rows[:, j], donors[:, j] = changed.rows[:, 0], np.asarray(changed.donors)[:, 0]
         values[j], errors[j] = changed.value[0], changed.mc_variance[0]
-        if original and all(
-            np.array_equal(getattr(as_is, of), getattr(original[-1], of)) for of in LOSS_PARTS
-        ):
-            as_is = original[-1]
-        original.append(as_is)
+        same = all(np.array_equal(getattr(as_is, of), getattr(last, of)) for of in LOSS_PARTS)
+        original[name] = last = last if same else as_is
+    parts = [original[name] for name in features]
     measured = {
         "changed": Estimate(value=values, rows=rows, donors=donors, mc_variance=errors),
         # One term, if it is the same beside every feature, as it is unless some are constant.
-        "original": original[0] if len({*map(id, original)}) == 1 else Estimate.stack(original),
+        "original": last if len({*map(id, parts)}) == 1 else Estimate.stack(parts),
     }
     if samplers:
         measured |= variance_parts(case, {name: features[name] for name in samplers}, samplers)
@@ -170,6 +183,12 @@ def marginal_losses(
         for each in (as_donor, unreplaced)
     )
     return one_term(as_row, as_donor, 0.0, weights), one_term(losses, unreplaced, 0.0, weights)
+
+
+def _without_own(losses: FloatArray) -> FloatArray:
+    """Return deviations of the mean loss of all other rows: a donor meets every row but itself."""
+    means = losses.sum() - losses
+    return np.asarray((means - means.mean()) / (len(losses) - 1))
 
 
 def some_pairs(
