@@ -22,6 +22,7 @@ from delta import delta
 from growth import growth, whole
 from paired import MOST, PAIRS
 from peers import peers
+from pipelines import pipelines
 from refits import entropy, refits
 from threadpoolctl import threadpool_limits
 
@@ -35,6 +36,7 @@ SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
     "recursion": ("Partial dependence by recursion", recursion),
     "models": ("Other models against scikit-learn", models),
     "ale": ("Accumulated local effects", ale),
+    "pipelines": ("Pipelines", pipelines),
     "delta": ("Delta-method errors", delta),
     "refits": ("A study against its bare fits", refits),
     "entropy": ("Entropy beside log loss", entropy),
