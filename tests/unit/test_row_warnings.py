@@ -72,6 +72,8 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too():
     assert Replicates.of(plain).skewness[0] < LARGEST_SKEWNESS
     assert ratio.replicates.skewness[0] == results.loss().replicates.skewness[0] > LARGEST_SKEWNESS
     assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
+    other = fit_of("y ~ x", frame, LinearRegression(fit_intercept=False)).pfi(relation="ratio")
+    assert pi.compare(ratio, other).replicates.skewness[0] > LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
     groups = fit_of("y ~ x", frame, LinearRegression())
