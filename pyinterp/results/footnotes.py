@@ -187,12 +187,10 @@ def _with_labels(
 def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on the meaning of values, on harm, and on missing values."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
-    params, bse, limits, mcse = (
-        rows[name].to_numpy() for name in ("estimate", "std_error", "conf_high", "mcse")
-    )
-    words, terms, error, harm = estimand.words, [*rows.index], np.fmax.reduce(mcse, initial=0.0), ""
+    params, bse, mcse = rows["estimate"].to_numpy(), rows["std_error"].to_numpy(), rows["mcse"]
+    words, terms, error, harm = estimand.words, [*rows.index], mcse.max(), ""
     squares = estimand.parameter.no_effect is not None
-    if null is not None and squares and (limits < null).any():
+    if null is not None and squares and (rows["conf_high"].to_numpy() < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     meaning, *more = SENTENCES.split(words.meaning)
     more += ["" if error > 0 else words.exact or ""]
@@ -329,7 +327,7 @@ def _of_rows(
 
 def _limits(results: EstimandResults, rows: pd.DataFrame) -> Iterator[Footnote]:
     """Yield the note on limits that are infinite."""
-    low, high = (np.isinf(rows[name].to_numpy()) for name in ("conf_low", "conf_high"))
+    low, high = np.isinf(rows["conf_low"].to_numpy()), np.isinf(rows["conf_high"].to_numpy())
     infinite = {"less": high, "greater": low}.get(results.alternative, low | high)
     if infinite.any():
         names = _enumerate(rows.index[infinite])

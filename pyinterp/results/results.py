@@ -788,7 +788,7 @@ class EstimandResults(TableOfEstimands):
         known = np.full(len(of.bse), np.nan) if errors is None else errors
         numbers = pd.DataFrame(
             {
-                **{name: column.array for name, column in self.estimand.terms.layout.items()},
+                **self.estimand.terms.layout.set_axis(self._index),
                 "estimate": of.estimate,
                 "std_error": of.bse,
                 "std_error_null": of.null_error,

@@ -122,7 +122,8 @@ def test_names_that_say_nothing_are_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("cov", "df"), [(-np.eye(2), 3.0), (np.eye(2), -2.0), (1e-9 * np.arange(4.0).reshape(2, 2), 3.0)]
+    ("cov", "df"),
+    [(-np.eye(2), 3.0), (np.eye(2), -2.0), (1e-9 * np.arange(4.0).reshape(2, 2), 3.0)],
 )
 def test_what_is_no_variance_is_refused(cov, df):
     def wrong(_):
