@@ -20,14 +20,16 @@ SETTINGS = {"fit", "partial_fit", "get_params", "set_params"}
 INSIDE = ("fget", "fn", "func", "__func__", "__wrapped__")
 
 
-def overrides_prediction(kind: type) -> bool:
-    """Whether a class has, before the first class of a library, a part of a prediction.
+def overrides_prediction(model: Any) -> bool:
+    """Whether a model, or its class before the first one of a library, has a part of a prediction.
 
     That is ``predict`` or one of its like, or what these read of the library's object, at any
     depth. Names alone count, which a class keeps when it travels to another process; a class that
     extends no library is left to the comparison of its predictions.
     """
-    own: set[str] = set()
+    kind = type(model)
+    methods = (name for name in getattr(model, "__dict__", ()) if hasattr(kind, name))
+    own = {name for name in methods if callable(getattr(kind, name))}  # replaced in the object
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] in PACKAGES:
             return not own.isdisjoint(_names_of_predictions(base))

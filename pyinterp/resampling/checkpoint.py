@@ -288,6 +288,9 @@ def _of_pickle(file: Path) -> Any:
     data = _content(file)
     if data is None:
         return None
+    # Pickles of classes of a script overwrite their methods, with globals as they were.
+    classes = getattr(cloudpickle.cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", ())
+    before = {kind: dict(vars(kind)) for kind in classes}
     try:
         return pickle.loads(data)  # noqa: S301 - the user's own folder
     except Exception as error:
@@ -295,6 +298,11 @@ def _of_pickle(file: Path) -> Any:
             f"{str(file)!r} is whole, but can't be loaded here ({reason(error)}): load it where "
             "its classes are, or give another folder."
         ) from error
+    finally:
+        for kind, state in before.items():
+            for name in state.keys() - {"__dict__", "__weakref__"}:
+                if vars(kind).get(name) is not state[name]:
+                    setattr(kind, name, state[name])
 
 
 def _content(file: Path) -> bytes | None:

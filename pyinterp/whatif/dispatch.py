@@ -156,7 +156,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         for pair in last.model.calibrated_classifiers_:
             inside = final_step(pair.estimator)
             parts += [*inside.wrappers, inside.model]
-    if any(map(overrides_prediction, map(type, parts))):
+    if any(map(overrides_prediction, parts)):
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     design = exact.design
     try:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import Lasso, LinearRegression
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 
 import pyinterp as pi
@@ -140,6 +140,34 @@ def test_refits_that_other_engines_answer_are_refused(data, monkeypatch):
     monkeypatch.setattr(models_here, "dispatch", mixed)
     with pytest.raises(PredictionError, match=r"One engine must answer for all refits.*batched"):
         fit(PLAN, seed=1, progress=False).pfi()
+
+
+SCRIPT = """
+class Own(Ridge):
+    def fit(self, X, y):
+        self.alpha = 10.0 ** size
+        return super().fit(X, y)
+"""
+
+
+def test_a_folder_leaves_classes_of_a_script_as_they_are(data, tmp_path):
+    """Pickles bring their methods with the globals of then."""
+    script = {"__name__": "__main__", "Ridge": Ridge, "size": 0}
+    exec(SCRIPT, script)  # noqa: S102
+    learner = pi.Learner.from_formula("y ~ x + z", data, script["Own"]())
+    options = {"seed": 1, "progress": False, "checkpoint": tmp_path}
+    learner.fit(PLAN, **options)
+    learner.fit(PLAN, **options)
+    script["size"] = 3
+    with pytest.raises(OptionError, match="keeps refits of another learner"):
+        learner.fit(PLAN, **options)
+
+
+def test_a_method_that_is_replaced_in_a_model_counts(data):
+    model = LinearRegression().fit(data[["x", "z"]], data["y"])
+    assert pi.FittedModel(model, data, "y").pfi().engine.name == "linear, exact"
+    model.predict = lambda X: np.minimum(LinearRegression.predict(model, X), 1e3)
+    assert pi.FittedModel(model, data, "y").pfi().engine.name == "batched"
 
 
 def test_a_refit_copied_over_another_is_made_again(data, tmp_path):
