@@ -324,6 +324,11 @@ def _harder() -> dict[str, World]:
         "gate": (lambda z: 2.0 * (z[:, :2] > 0).all(axis=1), 1, 1, 10),
         "product of three": (lambda z: z[:, 0] * z[:, 1] * z[:, 2], 1, 1, 4),
         "Friedman": (_friedman, 1, 1, 6),
+        "surface": (lambda z: 2 * np.sin(np.pi * stats.norm.cdf(z[:, :2]).prod(axis=1)), 1, 1, 6),
+        "ratio": (lambda z: z[:, 0] / (0.5 + abs(z[:, 1])), 1, 1, 6),
+        "exponential": (lambda z: np.exp((z[:, 0] + z[:, 1]) / 2), 1, 1, 6),
+        "step of a sum": (lambda z: 2.0 * (z[:, 0] + z[:, 1] > 0.5), 1, 1, 6),
+        "two signs": (lambda z: 2.0 * ((z[:, 0] > 0) != (z[:, 1] > 0)), 1, 1, 6),
     }
     return {
         "two texts": World(_linear(2, 1), of_texts),
@@ -362,7 +367,7 @@ ROWS = {
     "3% events": 1000,
 }
 SETS = 200
-SEED = 57
+SEED = 58
 
 
 def cells(learners: list[str]) -> list[tuple[int, str, str]]:

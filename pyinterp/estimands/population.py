@@ -55,7 +55,7 @@ LARGEST_BIAS = 0.2  # standard errors, of what is seen: it is less than all ther
 AWAY = 4  # standard errors of mean(y - f) from 0, of a learner that aims at another mean
 FOLDS = 5  # of the trees that look for bias
 MOST_ROWS = 2000  # whose pairs look for bias
-AT_LEAST = 2.58  # standard errors from what pairs see to their limit: 99%
+AT_LEAST = 1.96  # standard errors from what pairs see to their limit
 SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given the others
 NO_OVERLAP = 1e-3  # 1 - R²_j of two levels: below, they do not occur together
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
@@ -325,7 +325,7 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimat
 
 
 def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) -> float:
-    r"""Return :math:`\sum v_i K_{ij} r_j` of rows of different units, at least, of 99%.
+    r"""Return :math:`\sum v_i K_{ij} r_j` of rows of different units, at least.
 
     With :math:`C_{gh}` the part of two units, :math:`s^2 = \sum C_{gh} (C_{gh} + C_{hg})`.
     """
