@@ -352,10 +352,10 @@ def population(
 
     (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. E(X | Z), by
     `sampler`, is linear, additive, of surfaces of two columns, or of selected products and
-    steps, whatever predicts X and Y best. E(Y | Z) is by the same regression, or by the learner
-    trained without the feature, as for `loco`, if it predicts as well. Of every row they are means over the refits that were
-    not trained on it. So k-fold cross-validation serves, and the first 5 pairs of
-    half-sampling.
+    steps, whatever predicts X and Y best. E(Y | Z) is by the same regression, or by the
+    learner trained without the feature, as for `loco`, if it predicts as well. Of every row
+    they are means over the refits that were not trained on it. So k-fold cross-validation
+    serves, and the first 5 pairs of half-sampling.
 
     Below the coefficients the table has, for every feature, R²_j, the share of its variance
     that the others explain; the bias in standard errors that is still seen; the share of V(y)
@@ -578,8 +578,8 @@ LEARNER = Words(
     title="learner of E(y | others)",
     meaning="0: the learner; 1, 2: regression, as it predicts better, or has the mean of y.",
     remarks=Remark(
-        "E(y | others) of {} is by linear or additive regression, or one of surfaces or selected "
-        "terms, which predicts better than the learner.",
+        "E(y | others) of {} is by linear or additive regression, or one of surfaces or terms, "
+        "which predicts better than the learner.",
         low=0.5,
         high=1.5,
         others=(
