@@ -95,6 +95,18 @@ def _factor(slopes: float) -> Callable[..., pd.DataFrame]:
     return draw
 
 
+def _by_level(slope: float) -> Callable[..., pd.DataFrame]:
+    """Return a world where a factor of 4 levels shifts y, and the second one the slope of x too."""
+
+    def draw(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        X, level = _normal(rng, n), np.arange(n) % 4
+        y = X[:, 0] + np.array([0, 0.5, 1, -0.5])[level] + np.sin(2 * X[:, 1])
+        y = y + slope * X[:, 0] * (level == 1) + rng.normal(size=n)
+        return _frame(X, y).assign(a=LEVELS[level])
+
+    return draw
+
+
 def _blocks(rng: np.random.Generator, _: int) -> pd.DataFrame:
     """Return a trial of 8 blocks, 4 amounts and 3 varieties, twice; x is the block."""
     at = np.array([(b, a, v) for b in range(8) for a in range(4) for v in range(3)] * 2)
@@ -181,6 +193,8 @@ def worlds() -> dict[str, World]:
         draw = _numbers(mean, **more)
         variance = draw(np.random.default_rng(0), MILLION)["y"].var()
         found[name] = World(draw, explained / variance, null=False)
+    found["4 levels"] = World(_by_level(0.0))
+    found["slopes by 4 levels"] = World(_by_level(0.6), np.nan, null=False)
     return {**found, "slopes by 8 levels": World(_factor(0.5), np.nan, null=False)}
 
 

@@ -15,24 +15,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import orth
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.features import check_names, names_of
+from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem
+from pyinterp.estimands.effects.grids import check_complete, variables_of
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.population import (
     BIAS,
     LEAST,
+    NEEDS,
+    SAME,
     SHARE,
     Feature,
     Residuals,
     bias_of,
+    feature_of,
     least_loss,
     maker_of,
     measure_rows,
     outputs_of,
     residuals_of,
+    slopes,
 )
 from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.samplers import Draws, Sampler, SamplerLike
@@ -42,6 +50,7 @@ from pyinterp.whatif import PREDICTIONS
 KNOTS = np.arange(1, 7) / 7  # quantiles where functions of a number bend
 FEW = 10  # values of a number: each has a knot
 MOST_POINTS, BEYOND = 100, 10  # of the learner's own main effect, and outside of the rows
+ALONE = 1 - 1e-9  # leverage of a row with a column of its own
 SMALLEST = 0.01  # of the sd of f: less is what lines between points leave of it
 
 
@@ -125,6 +134,81 @@ def interactions(
     >>> folds.interactions("bmi").pvalues.round(2).to_dict()
     {'bmi': 1.0}
     """
+    _, make = _maker_of(problem, features, sampler)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
+    return make(
+        least_loss, WORDS, parameter=LEAST, diagnostic=make(bias, BIAS, parameter=Parameter())
+    )
+
+
+@method("products", refused={"by": ONE_GROUP})
+def products(
+    problem: Problem,
+    feature: str,
+    others: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""Coefficients of a feature's products with others in the population, by any learner.
+
+    .. math:: E(Y \mid X) = g(x) + m(Z) + \sum_k \beta_k\, x z_k
+
+    with any functions g and m, as of `lm` with products if both are lines: how much the slope of x
+    changes per unit of another variable, or from its first level, the other products as they are.
+    It is least squares of the residuals of `interactions` on :math:`(x - E(x \mid Z))\, z_k`.
+
+    Parameters
+    ----------
+    feature : str
+        One variable.
+    others : str or sequence of str, optional
+        Variables that it is multiplied with; by default all.
+    {sampler}
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the response per units of both; one term per product, as in a formula.
+
+    Raises
+    ------
+    InferenceError
+        If the plan leaves rows out.
+    OptionError
+        If the learner aims at no mean, a feature is a group, or a variable is missing in some rows.
+
+    Examples
+    --------
+    >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+    >>> folds.products("bmi", "bp").params.round(2).to_dict()
+    {'bmi:bp': 0.0}
+    """
+    variables_of(problem, feature, most=1, what="An estimate of products")
+    (one,), make = _maker_of(problem, feature, sampler)
+    data = problem.sample.variables
+    every = [str(name) for name in data.columns if name not in (feature, problem.offset)]
+    names = every if others is None else list(dict.fromkeys(names_of(others, "others")))
+    check_names(names, every, kind="variable", argument="others")
+    check_complete(data, names, "A product")
+    features = [feature_of(problem, name, (name,)) for name in names]
+    terms = [f"{a}:{b}" for other in features for b in other.terms for a in one.terms]
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes, times=len(terms))
+    return make(
+        partial(_products, sample=problem.sample, others=features),
+        PRODUCTS,
+        terms,
+        (NO_PRODUCT,) * len(terms),
+        parameter=Parameter(null=0.0, effect=True),
+        diagnostic=make(bias, BIAS, terms, parameter=Parameter()),
+    )
+
+
+def _maker_of(
+    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
+) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
+    """Return features, and what makes estimands of their residuals without functions of each."""
     for name, variables in problem.choose(features).items():
         if len(variables) > 1:
             raise OptionError(
@@ -142,10 +226,27 @@ def interactions(
     )
     for one in every:
         bases[one.name] = Basis.of(one, problem.sample.variables)
-    bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
-    return make(
-        least_loss, WORDS, parameter=LEAST, diagnostic=make(bias, BIAS, parameter=Parameter())
-    )
+    return every, make
+
+
+def _products(one: Residuals, *, sample: Sample, others: Sequence[Feature]) -> Estimate:
+    """Return coefficients of products of a feature with others, contributions as of HC3.
+
+    Functions of it alone are out of them, and lines and squares of the others: these have what
+    E(b | Z) has missed where the spread of the feature changes with them.
+    """
+    data = sample.variables.take(np.searchsorted(sample.rows, one.rows))
+    parts = [Basis(each, np.empty(0))(data)[:, len(each.levels) > 0 :] for each in others]
+    z, weights = np.column_stack(parts), one.weights
+    v = one.x[:, 1:] if one.feature.levels else one.x[:, :1]
+    every = (z[:, :, None] * v[:, None, :]).reshape(len(z), -1)
+    out = np.column_stack([one.x, np.ones(len(z)), z, z * z])
+    left = np.column_stack([rest(out, each, weights) for each in every.T])
+    found = slopes(left, rest(out, one.u, weights), weights)
+    root = np.sqrt(weights)[:, None]
+    leverage = np.square(orth(root * np.column_stack([out, every]), SAME)).sum(axis=1)
+    away = (found.rows - found.value) / (1 - np.minimum(leverage, ALONE))[:, None]
+    return replace(found, rows=found.value + away - away.mean(axis=0))
 
 
 WORDS = replace(
@@ -166,6 +267,17 @@ WORDS = replace(
         ("conf_low", "interactions ≥", "Share of V(y) lost without interactions of it, at least."),
         ("p_value", "P interacts", "Of the effect being the same whatever the others are."),
     ),
+)
+NO_PRODUCT = "given the others it does not vary, or products are linear functions of each other"
+PRODUCTS = Words(
+    label="coef.",
+    title="coefficients of products",
+    meaning=(
+        "Change of the slope of the first variable, or of the effect of its level, per unit of the "
+        "other one, or from its first level, other products as they are: of the population."
+    ),
+    always=(NEEDS,),
+    notes=SHARE.notes[:1],
 )
 
 
@@ -265,7 +377,10 @@ def _residuals(
     *,
     bases: Mapping[str, Basis],
 ) -> Iterator[Residuals]:
-    """Yield what pooled rows tell of every class and feature, without functions of it alone."""
+    """Yield what pooled rows tell of every class and feature, without functions of it alone.
+
+    These are in the place of x.
+    """
     sizes = [bases[one.name].size + count for one in features]
     ends = rows.shape[1] + np.cumsum([-sum(sizes), *sizes])
     before, *blocks = np.split(rows, ends[:-1], axis=1)
@@ -273,4 +388,5 @@ def _residuals(
         k, j = divmod(number, len(features))
         V, h = np.split(blocks[j], [-count], axis=1)
         small = h[:, k].std() <= SMALLEST * one.f.std()
-        yield one._replace(u=rest(V, one.u, one.weights), h=0 * h[:, k] if small else h[:, k])
+        u = rest(V, one.u, one.weights)
+        yield one._replace(u=u, h=0 * h[:, k] if small else h[:, k], x=V)

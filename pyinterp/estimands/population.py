@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import product, starmap
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -284,7 +284,7 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(1 - shares)
 
 
-def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimate:
+def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int = 1) -> Estimate:
     r"""Return the bias of its coefficients that is still seen, in standard errors.
 
     Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
@@ -299,7 +299,7 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimat
     count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
     columns = one.v[:, 1:] if one.feature.levels else one.v
     if not len(names) or count < 2:
-        return _number(0.0, one)
+        return _number(0.0, one, times)
     others = encode(data[names], data, codes)[at]
 
     def found(r: FloatArray) -> FloatArray:
@@ -321,7 +321,7 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str]) -> Estimat
             pairs = _by_pairs((one.weights * v)[some], r, close, units[some])
             seen = [pairs * len(at) / len(r) ** 2, one.weights @ (found(v) * h) if h.any() else 0]
             largest = max(largest, *np.abs(seen) / error)
-    return _number(largest, one)
+    return _number(largest, one, times)
 
 
 def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) -> float:
@@ -617,6 +617,15 @@ def _response(problem: Problem) -> str:
     return f"the probability of {classes[1] if len(classes) == 2 else 'a class'}"
 
 
+def feature_of(problem: Problem, name: str, variables: tuple[str, ...]) -> Feature:
+    """Return a feature with its levels, if it is one category."""
+    column = problem.sample.variables[variables[0]]
+    coded = is_category(column) or column.name in problem.discrete
+    return Feature(
+        name, variables, tuple(levels_of(column)) if coded and len(variables) == 1 else ()
+    )
+
+
 def maker_of(
     problem: Problem,
     features: str | Sequence[str] | None,
@@ -636,7 +645,7 @@ def maker_of(
             f"predicts none ({aim.words}): use one that learns means or probabilities by squared "
             'error, log loss or the like. If it does, say so by `prediction="mean"`.'
         )
-    chosen, data = problem.choose(features), problem.sample.variables
+    chosen = problem.choose(features)
     samplers = dict(samplers_of(problem, chosen, sampler))
     for name, each in samplers.items():
         if isinstance(each, Residual | Categorical) and each.estimator is None:
@@ -647,12 +656,7 @@ def maker_of(
                 f"({each.label}) does not learn; use `residual` for numbers and groups of numbers, "
                 "`categorical` for a category, or name other features."
             )
-    levels = {
-        name: tuple(levels_of(data[first]))
-        for name, (first, *others) in chosen.items()
-        if not others and (is_category(data[first]) or first in problem.discrete)
-    }
-    every = tuple(Feature(name, chosen[name], levels.get(name, ())) for name in chosen)
+    every = tuple(starmap(partial(feature_of, problem), chosen.items()))
     labels, loss = problem.predictor.classes, problem.squared_loss
     classes = labels if labels is not None and len(labels) > 2 else (None,)
 
@@ -838,7 +842,7 @@ def _learned_by(one: Residuals) -> Estimate:
     return _number(one.by, one)
 
 
-def _number(value: float, one: Residuals) -> Estimate:
-    """Return a number without a standard error."""
-    rows = np.full((len(one.y), 1), np.nan)
-    return Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))
+def _number(value: float, one: Residuals, times: int = 1) -> Estimate:
+    """Return a number without a standard error, for one term or several."""
+    rows = np.full((len(one.y), times), np.nan)
+    return Estimate(value=np.full(times, value), rows=rows, mc_variance=np.zeros(times))

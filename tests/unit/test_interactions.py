@@ -6,6 +6,7 @@ Simulations have fixed seeds. Naive sums agree to 1e-10.
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from fits import fit_of
 from scipy import stats
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -92,6 +93,13 @@ def test_numbers_are_those_of_naive_loops():
     found = res.interactions("x", sampler=LINEAR)
     assert N > 0
     assert found.params["x"] == pytest.approx(N**2 / D / y.var(), rel=1e-10)
+    z = data[["a", "b"]].to_numpy()
+    columns = np.column_stack([V[:, :1] * z, V, np.ones(80), z, z * z])
+    least_squares = sm.OLS(one.u, columns).fit(cov_type="HC3")
+    products = res.products("x", ["a", "b"], sampler=LINEAR)
+    assert list(products.params.index) == ["x:a", "x:b"]
+    assert products.params.to_numpy() == pytest.approx(least_squares.params[:2], rel=1e-10)
+    assert products.bse.to_numpy() == pytest.approx(least_squares.bse[:2], rel=0.02)
     conservative = N / ((u * h).std(ddof=1) / np.sqrt(80)) / np.sqrt(2)
     assert found.tvalues["x"] <= conservative * (1 + 1e-10)
 
@@ -184,3 +192,28 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match="by"):
         res.interactions("b", by="g")
     assert interactions(res.analysis.problem, "b").key[0] == "interactions"
+
+
+def test_products_of_levels_weights_clusters_and_files(tmp_path):
+    data = draw(240, 8).assign(w=1.0, unit=np.arange(240) // 4)
+    data["g"] = data["g"].astype("category")
+    formula = "y ~ x + a + b + g"
+    res = crossed(formula, data, LinearRegression(), weights="w", weights_type="sampling")
+    plain = crossed(formula, data, LinearRegression())
+    found = res.products("g")
+    assert list(found.params.index[:2]) == ["g[v - u]:x", "g[w - u]:x"]
+    assert found.params.to_numpy() == pytest.approx(plain.products("g").params.to_numpy(), rel=1e-8)
+    both = plain.products("x", p_adjust="holm")
+    assert list(both.params.index) == ["x:a", "x:b", "x:g[v - u]", "x:g[w - u]"]
+    assert both.pvalues["x:a"] < 1e-3
+    assert both.params["x:a"] == pytest.approx(1.0, abs=0.3)
+    both.save(tmp_path / "products.pyinterp")
+    assert pi.load(tmp_path / "products.pyinterp").params.equals(both.params)
+    by_cluster = crossed(formula, data, LinearRegression(), pi.CrossValidation(4, cluster="unit"))
+    assert (by_cluster.products("x").bse > 0).all()
+    assert "x:a" in str(by_cluster.products("x").summary())
+    assert len(plain.products("x", "a").plot().data) == 1
+    with pytest.raises(OptionError, match="Did you mean"):
+        plain.products("x", "aa")
+    with pytest.raises(OptionError, match="one variable"):
+        plain.products(["x", "a"])
