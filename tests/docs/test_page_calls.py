@@ -52,8 +52,8 @@ CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 BLOCK = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 # Names that calls of R, of formulas and of other packages begin with.
 OTHERS = {
-    "C", "ColumnTransformer", "Error", "I", "RCode", "SVC", "bs", "center", "cluster",
-    "collect_metrics", "cr", "data", "f", "factor", "get_margeff", "group_bootstraps", "h2",
+    "C", "ColumnTransformer", "Error", "I", "RCode", "bs", "center", "cluster",
+    "cr", "data", "f", "factor", "get_margeff", "group_bootstraps", "h2",
     "h2_overall", "h2_pairwise", "h2_threeway", "ifelse", "initial_split", "joblib", "lm", "lo",
     "log", "mc_cv", "month", "np", "ns", "offset", "p", "partial_dependence",
     "pd_importance", "poly", "predict_components", "r_bridge", "relevel", "rsmp", "s", "set",
@@ -62,16 +62,16 @@ OTHERS = {
 OTHER_CALLS = {
     'pi.EarlyStopping(LGBMRegressor())', 'res.pfi().to("pfi.docx")',
     'res.pfi().summary(top=3).to("top.docx")',
-    'fit(cov_type="HC3")', "glance(lm)", "predict(X, return_std=True)",
-    'predict(type = "response")', "fit(..., store_covariance_matrix=True)",
+    "glance(lm)", "predict(X, return_std=True)",
+    "fit(..., store_covariance_matrix=True)",
 }  # fmt: skip
 # Options of R, of scikit-learn's estimators, of the R bridge, and of classes of one's own.
 OTHER_OPTIONS = {
     "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
     "family", "fit_intercept", "frozen", "linout", "max_features", "method",
     "min_samples_leaf",
-    "model", "monotonic_cst", "n_repeats", "probability", "r_style", "random_state",
-    "ols", "range", "recursive", "return_std", "sample_splitting", "why_no_weights",
+    "monotonic_cst", "probability", "r_style", "random_state",
+    "ols", "range", "recursive", "return_std", "why_no_weights",
 }  # fmt: skip
 VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
 # Words of pages that stand for others.
