@@ -47,6 +47,7 @@ class Interpretable(FittedModels):
     population: Callable[..., PopulationResults]
     compare_targets: Callable[..., EstimandResults]
     interactions: Callable[..., EstimandResults]
+    products: Callable[..., EstimandResults]
     native_importance: Callable[..., EstimandResults]
     importance: Callable[..., ImportanceResults]
     causal: Callable[..., CausalResults]

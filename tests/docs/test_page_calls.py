@@ -287,7 +287,7 @@ def takers(model):
         method: partial(getattr(res, method), "x")
         for method in (
             "pd", "ale", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
-            "population", "compare_targets", "interactions",
+            "population", "compare_targets", "interactions", "products",
             "firm", "native_importance", "uncertainty", "causal", "positivity",
         )
         if hasattr(res, method)

@@ -226,7 +226,7 @@ def test_the_page_has_every_method_that_estimates():
     others = {
         "predict", "answer", "refits", "halves", "seed", "nobs", "analysis",
         "model", "resampling", "population", "compare_targets",
-        "interactions",  # the last three need folds or pairs
+        "interactions", "products",  # the last four need folds or pairs
     }  # fmt: skip
     public = {name for name in dir(pi.LearnerResults) if not name.startswith("_")}
     # Attributes and methods that the results of ``pfi()`` have too are its table.

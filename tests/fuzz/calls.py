@@ -133,6 +133,7 @@ METHODS = {
     "population": X,
     "compare_targets": X,
     "interactions": X,
+    "products": {"feature": "'x'"},
     "native_importance": {},
     "estimate": {"estimand": "OWN"},
     "importance": {"measures": "['pfi', 'cvim']"},
@@ -147,7 +148,7 @@ METHODS = {
     "summary": {},
 }
 # They train the learner again; they need class probabilities or another distribution.
-TRAINING = {"loco", "population", "compare_targets", "interactions"}
+TRAINING = {"loco", "population", "compare_targets", "interactions", "products"}
 DISTRIBUTIONAL = {"likelihood_pfi", "entropy_pfi", "uncertainty"}
 OF_ONE_MODEL = " ".join(m for m in METHODS if m not in DISTRIBUTIONAL | TRAINING)
 # What is asked, and of what: learners by several plans, fitted models, classifiers, tables.

@@ -98,6 +98,7 @@ CASES = {
             pi.ask("population"),
             pi.ask("compare_targets", "a"),
             pi.ask("interactions", "a"),
+            pi.ask("products", "a"),
         ],
     ),
     "trees of the population": Case(

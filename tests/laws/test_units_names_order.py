@@ -691,7 +691,7 @@ NO_ESTIMANDS = {
     "predict": "the model itself",
     "save": "writes a file",
     "population, compare_targets": "of nature: `tests/unit/test_population.py` has their units",
-    "interactions": "of nature: `tests/unit/test_interactions.py` has its units",
+    "interactions, products": "of nature: `tests/unit/test_interactions.py` has their units",
 }
 
 
