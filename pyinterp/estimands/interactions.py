@@ -191,8 +191,6 @@ def products(
     every = [str(name) for name in data.columns if name not in (feature, problem.offset)]
     names = every if others is None else list(dict.fromkeys(names_of(others, "others")))
     check_names(names, every, kind="variable", argument="others")
-    if not names:
-        raise OptionError(f"A product of `{feature}` needs another variable, but there is none.")
     check_complete(data, names, "A product")
     features = [feature_of(problem, name, (name,)) for name in names]
     terms = [f"{a}:{b}" for other in features for b in other.terms for a in one.terms]
