@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.data.design import Design, FrameDesign, Swap
+from pyinterp.data.design import ArrayDesign, Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 from pyinterp.models.trees import Levels
+from pyinterp.whatif.steps import origins
 
 # From design rows to the inputs of a model.
 Before: TypeAlias = Callable[[Matrix], Any]
@@ -25,6 +26,7 @@ ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
 
 # Rows that are tried with all donors, and times that all rows are tried with a donor each.
 PROBES, MEETINGS = 4, 3
+NONE = np.zeros(0, np.intp)
 # Pairs that earlier steps transform at a time.
 SLICE = 2**15
 
@@ -90,6 +92,16 @@ class Inputs:
         the values of that variable's rows.
         """
         rows, rng, names = self.rows, np.random.default_rng(0), self.design.variables
+        by_variable = self.design.columns_by_variable
+        known = None if by_variable is None else origins(self.before, len(self.design.columns))
+        if by_variable is not None and known is not None:
+            order = np.argsort(known, kind="stable")
+            made = np.split(
+                order, np.searchsorted(known[order], np.arange(1, len(self.design.columns)))
+            )
+            return {
+                n: np.concatenate([made[k] for k in of] or [NONE]) for n, of in by_variable.items()
+            }
         places = np.tile(np.arange(len(rows))[:, None], len(names))
         times = MEETINGS if len(rows) <= SLICE else 1
         sources = np.concatenate([rng.permuted(places, axis=0) for _ in range(times)])
@@ -122,9 +134,11 @@ class Inputs:
 
     def _plain_rows(self) -> Any:
         """Return the sample's design rows, as plain columns if the model is given a frame."""
-        design, sample = self.design, self.sample
+        design, sample, rows = self.design, self.sample, None
+        if isinstance(design, ArrayDesign) and design.dtype == np.float64:
+            rows = sample.numbers(design.variables)
         if not isinstance(design, FrameDesign):
-            return design.rows_of(sample)
+            return design.rows_of(sample) if rows is None else rows
         rows = None if self.before is not None else sample.numbers(design.variables)
         return design.plain(sample.variables) if rows is None else rows
 

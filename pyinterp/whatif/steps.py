@@ -18,7 +18,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 
 # From rows of numbers to what steps make of them.
 OfNumbers: TypeAlias = Callable[[Any], FloatArray]
@@ -33,6 +33,20 @@ def arithmetic(steps: Sequence[Any]) -> OfNumbers | None:
     found = [_of_step(step) for step in steps]
     parts = [part for part in found if part is not None]
     return partial(_through, parts) if len(parts) == len(found) else None
+
+
+def origins(before: Any, columns: int) -> IntArray | None:
+    """Return the column from which arithmetic makes each of its columns; None of other steps.
+
+    Column j moves in the rows that are the binary digits of j + 1. None too if a move is lost.
+    """
+    if not isinstance(before, partial) or before.func is not _through:
+        return None
+    powers = 2 ** np.arange(columns.bit_length())
+    digits = (np.arange(1, columns + 1) & powers[:, None]) > 0
+    after = before(np.vstack([np.zeros(columns), digits]))
+    source = powers @ (after[1:] != after[0]) - 1
+    return None if (source < 0).any() else source
 
 
 def _through(parts: Sequence[OfNumbers], values: Any) -> FloatArray:
