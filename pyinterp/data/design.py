@@ -192,7 +192,8 @@ class FrameDesign(Design):
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the variables in plain types, as estimands read them."""
-        return frame[list(self.variables)]
+        names = list(self.variables)
+        return frame.copy(deep=False) if [*frame.columns] == names else frame[names]
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Return how frames of pairs are made: copies of rows, with the donors' columns `names`."""

@@ -64,10 +64,9 @@ class Form:
             first, *others = (self._foreign(frame[name], str(name)) for name in frame)
             foreign: Matrix = first.to_frame().with_columns(*others).to_native()
             return foreign
-        types = self.types
-        pairs = zip(map(str, frame), frame.dtypes, strict=True)
-        other = [name for name, dtype in pairs if dtype != types.get(name, dtype)]
-        cast = {name: _cast(frame[name], types[name]) for name in other}
+        held = {str(name): dtype for name, dtype in frame.dtypes.items()}
+        other = [n for n, dtype in self.types.items() if held.get(n, dtype) != dtype]
+        cast = {n: _cast(frame[n], self.types[n]) for n in other}
         cast |= {n: self._as_objects(frame[n], n) for n in self.objects if n in frame}
         written = frame.assign(**cast) if cast else frame
         if self.labels:

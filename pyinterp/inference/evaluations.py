@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.sample import count_distinct
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -95,7 +95,7 @@ class Evaluations:
     def unit_counts(self) -> list[int]:
         """How many distinct rows, or clusters, evaluate each refit that estimates."""
         units = np.arange(len(self.rows)) if self.clusters is None else self.clusters
-        return [count_distinct(units[self.at[k]]) for k in self.estimating]
+        return [len(pd.unique(units[self.at[k]])) for k in self.estimating]
 
     @cached_property
     def estimating(self) -> tuple[int, ...]:

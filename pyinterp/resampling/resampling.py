@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
-from pyinterp.data.sample import Sample, count_distinct
+from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError, OptionError, RefitWarning, level_of_caller
 from pyinterp.representation import about
 
@@ -357,7 +358,7 @@ def part_of(
     group: Group | None = None,
 ) -> RefitRows:
     """Return the part with these rows; `DataError` unless both sides have two distinct ones."""
-    trains, evaluates = count_distinct(train), count_distinct(evaluation)
+    trains, evaluates = len(pd.unique(train)), len(pd.unique(evaluation))
     if trains < 2 or evaluates < 2:
         raise DataError(
             "Every refit needs at least 2 distinct training rows and 2 evaluation rows, but "
@@ -366,8 +367,8 @@ def part_of(
     return RefitRows(
         sample.some(train),
         sample.some(evaluation),
-        n_train=count_distinct(of_row[train]),
-        n_evaluation=count_distinct(of_row[evaluation]),
+        n_train=len(pd.unique(of_row[train])),
+        n_evaluation=len(pd.unique(of_row[evaluation])),
         group=group,
     )
 
@@ -414,7 +415,7 @@ def some_rows(parts: Sequence[RefitRows], most: int, rng: np.random.Generator) -
     for _ in range(REDRAWS):
         rows = rng.choice(every, most, replace=False)
         some = (p.evaluation.rows[np.isin(p.evaluation.rows, rows)] for p in parts)
-        if all(count_distinct(those) >= 2 for those in some):
+        if all(len(pd.unique(those)) >= 2 for those in some):
             return [part.keep(rows, share) for part in parts]
     raise OptionError(
         "`max_evaluation_rows` must leave every refit at least 2 evaluation rows, but "

@@ -9,10 +9,11 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import PredefinedSplit
 
 from pyinterp._typing import IntArray
-from pyinterp.data.sample import Sample, count_distinct
+from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import By, Reader, RefitRows, Resampling, Split, Units, part_of
@@ -162,7 +163,7 @@ def _is_splitter(splits: object) -> bool:
 
 def _note(splits: Sequence[Split]) -> str:
     """Return a footnote on the target of the variance; empty if it is for any use."""
-    sizes = sorted({count_distinct(split.train) for split in splits})
+    sizes = sorted({len(pd.unique(split.train)) for split in splits})
     notes = []
     if all(split.train.max() < split.evaluation.min() for split in splits):
         notes.append(
@@ -243,7 +244,7 @@ def _check(split: Split, k: int, nobs: int, units: Units) -> None:
                 f"Rows are counted from 0 to {nobs - 1}, but split {k} has {side} row {wrong[0]}; "
                 "positions are those of the data, not its index."
             )
-    if count_distinct(test) < len(test):
+    if len(pd.unique(test)) < len(test):
         raise OptionError(f"Split {k} has a test row twice; each may evaluate a refit once.")
     both = np.intersect1d(train, test)
     if len(both):

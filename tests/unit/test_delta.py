@@ -113,22 +113,6 @@ def test_a_linear_model_has_the_closed_form(data, options):
     assert ("z" in model.ame("a").summary().as_text().split()) != use_t
 
 
-def test_partial_dependence_equals_a_naive_delta_method(data):
-    results = smf.logit("hit ~ a * b + c", data).fit(disp=0)
-    grid = [-1.0, 0.0, 2.0]
-    model = pi.FittedModel(results, data, "hit")
-    pd_ = model.pd("a", grid=grid)
-    jacobian = []
-    for a in grid:
-        x = results.model.data.orig_exog.assign(**{"a": a, "a:b": a * data["b"]}).to_numpy()
-        p = 1 / (1 + np.exp(-x @ results.params.to_numpy()))
-        jacobian.append((p * (1 - p)) @ x / len(x))
-    cov = np.array(jacobian) @ results.cov_params().to_numpy() @ np.array(jacobian).T
-    assert_allclose(pd_.cov_params(), cov, rtol=1e-7)
-    simultaneous = model.pd("a", grid=grid, simultaneous=True)
-    assert (simultaneous.conf_int()[1] > pd_.conf_int()[1]).all()
-
-
 # marginaleffects 0.6.0 takes forward differences, here of slopes of width 0.1.
 MARGINALEFFECTS = 1e-6
 OF_SLOPES = 1e-5

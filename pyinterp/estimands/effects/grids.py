@@ -157,8 +157,8 @@ class Points:
         """Return one term per point and class, class by class."""
         terms = Terms.plain(self._texts(), labels)
         axes = ("value", "value2", "value3")[: len(self.names)]
-        values = zip(*self.cells, strict=True)
-        grid = {axis: [*one] * len(labels) for axis, one in zip(axes, values, strict=True)}
+        values = zip(*self.cells * len(labels), strict=True)
+        grid = dict(zip(axes, values, strict=True))
         return replace(
             terms,
             layout=pd.DataFrame({**grid, **terms.layout}),
@@ -466,7 +466,7 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
 
 
 def hull_of(pair: pd.DataFrame) -> Delaunay | None:
-    """Return the convex hull of two variables; None if all points are on one line."""
+    """Return the convex hull of two variables; None of points on a line, which has no inside."""
     try:
         return Delaunay(pair.dropna().drop_duplicates().to_numpy(np.float64))
     except QhullError:

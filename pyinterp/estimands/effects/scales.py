@@ -78,6 +78,8 @@ class Outputs(NamedTuple):
         The response's name, which stands for its unit; empty on another scale.
     range : tuple of float
         The least and the largest value of their means.
+    linear : bool
+        Whether they are linear functions of predictions.
     """
 
     labels: tuple[Any, ...]
@@ -87,6 +89,7 @@ class Outputs(NamedTuple):
     details: tuple[str, ...]
     unit: str
     range: Range
+    linear: bool
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -122,12 +125,8 @@ class Outputs(NamedTuple):
             details=tuple(details),
             unit=response.name if used == "mean" and response is not None else "",
             range=span,
+            linear=isinstance(used, Scores) or used in LINEAR,
         )
-
-    @property
-    def linear(self) -> bool:
-        """Whether they are linear functions of predictions."""
-        return isinstance(self.scale, Scores) or self.scale in LINEAR
 
     @property
     def relations(self) -> tuple[str, ...]:
