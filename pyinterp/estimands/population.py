@@ -320,7 +320,7 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int
             r = (one.weights * (one.u - row.mean() * v))[some]
             pairs = _by_pairs((one.weights * v)[some], r, close, units[some])
             seen = [pairs * len(at) / len(r) ** 2, one.weights @ (found(v) * h) if h.any() else 0]
-            largest = max(largest, *np.abs(seen) / error)
+            largest = max(largest, *(abs(one_way) / error for one_way in seen))
     return _number(largest, one, times)
 
 
