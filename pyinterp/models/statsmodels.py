@@ -124,7 +124,7 @@ def _formula(results: Any) -> str | None:
 
 def _names(results: Any) -> list[str] | None:
     """Return the column names of a model without a formula; None if they are the default ones."""
-    model = results.model
+    model = getattr(results, "model", None)  # a model that is not fitted has none
     # What was asked for once, statsmodels knows after `remove_data` too.
     names = [str(name) for name in getattr(model, "exog_names", None) or ()]
     exog = getattr(getattr(model, "data", None), "orig_exog", None)

@@ -169,7 +169,8 @@ class WhatIf:
 
         Examples
         --------
-        >>> whatif.sums_of_all(whatif.sample.y, pi.Loss.of("squared"), {"bmi": ("bmi",)})[0]
+        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
+        >>> whatif.sums_of_all(whatif.sample.y, absolute, {"bmi": ("bmi",)})[0]
         []
         """
         return [], np.empty((len(y), 0)), np.empty((len(y), 0))
