@@ -27,6 +27,7 @@ CALLERS = {
     "models/statsmodels.py": "results, for distributions, and to see that a design is right",
     "models/xgboost.py": "a native booster, for the function that it is made",
     "samplers/learners.py": "models of features, which samplers learn",
+    "samplers/regressions.py": "a ridge regression inside one of its terms, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
     "whatif/read_forest.py": "calibrators of forests, which the exact engine reads",
 }
