@@ -19,7 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from interactions import LEARNERS, LEVEL, World, worlds  # beside this file
+from interactions import LEVEL, World, worlds  # beside this file
+from population import LEARNERS
 
 import pyinterp as pi
 from pyinterp.estimands.interactions import products

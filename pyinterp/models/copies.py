@@ -20,7 +20,7 @@ SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
 _STREAMS = threading.RLock()  # of a fit, and of fits inside it
 # The streams before the calls that are under way, once for each.
-_KEPT: list[tuple[tuple[Callable[[Any], None], Any], ...]] = []
+_BEFORE: list[tuple[tuple[Callable[[Any], None], Any], ...]] = []
 
 
 def fresh(estimator: Any) -> Any:
@@ -83,9 +83,9 @@ def kept_streams() -> Iterator[None]:
     """Let the streams of the process go on as before, after the last of the calls at a time."""
     torch = sys.modules.get("torch")
     with _STREAMS:
-        _KEPT.append(
-            _KEPT[0]
-            if _KEPT
+        _BEFORE.append(
+            _BEFORE[0]
+            if _BEFORE
             else (
                 (random.setstate, random.getstate()),
                 (np.random.set_state, np.random.get_state()),  # noqa: NPY002
@@ -96,8 +96,8 @@ def kept_streams() -> Iterator[None]:
         yield
     finally:
         with _STREAMS:
-            streams = _KEPT.pop()
-            for restore, state in () if _KEPT else streams:
+            streams = _BEFORE.pop()
+            for restore, state in () if _BEFORE else streams:
                 restore(state)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pyinterp.errors import OptionError
@@ -58,8 +59,15 @@ def _parameters(booster: Any) -> dict[str, Any]:
     parts = json.loads(booster.save_config())["learner"]["objective"]
     found = {"objective": parts.pop("name")}
     for part in parts.values():
-        found |= {name: json.loads(value) for name, value in part.items()}
+        found |= {name: _value(text) for name, text in part.items()}
     return found
+
+
+def _value(text: str) -> Any:
+    """Return what a text of a booster's configuration stands for: numbers, or a name."""
+    with suppress(ValueError):
+        return json.loads(text)
+    return text
 
 
 def _aim(model: Any) -> Aim:

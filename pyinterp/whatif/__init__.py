@@ -18,6 +18,7 @@ Module                     What is in it
 `kernels`                  Support vector, kernel ridge and Gaussian process regression, exactly
 `smooth_sums`              Sums of smooth losses of linear models, by interpolation between donors
 `piecewise_sums`           Sums of absolute and Huber loss of linear models, by sorting
+`steps`                    Scalers before a pipeline's last step, as arithmetic
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
 =========================  ========================================================================
 

@@ -32,13 +32,13 @@ def tangents_of(whatif: WhatIf, moved: Sequence[Predictor]) -> Tangents | None:
         return None
     slope = slope_of(whatif.model.link)
     models = [read_linear(final_step(one.estimator).model, one.kind) for one in moved]
-    read = [_stacked(one) for one in models if one is not None]
+    read = [_vector(one) for one in models if one is not None]
     if slope is None or len(read) < len(models):
         return None
-    return Tangents(whatif, slope, np.array(read) - _stacked(whatif.model))
+    return Tangents(whatif, slope, np.array(read) - _vector(whatif.model))
 
 
-def _stacked(model: LinearModel) -> FloatArray:
+def _vector(model: LinearModel) -> FloatArray:
     """Return coefficients, and the intercept after them, shape (columns + 1, outputs)."""
     intercept = np.broadcast_to(model.intercept, model.coefficients.shape[1])
     return np.vstack([model.coefficients, intercept])
@@ -89,7 +89,7 @@ class Tangents(WhatIf):
         shares : ndarray
             What every row has in the means.
         """
-        coefficients, link = _stacked(self.of_rows.model), self.of_rows.model.link
+        coefficients, link = _vector(self.of_rows.model), self.of_rows.model.link
         values, gradients = [], []
         with np.errstate(all="ignore"):  # what overflows is refused
             for inputs in points:

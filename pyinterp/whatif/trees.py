@@ -37,7 +37,7 @@ ADDITIONS = 1e9
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26
 # The share of columns that trees split on, up to which those that do not are added up apart.
-MOST_USED = 0.8
+MOST_USES = 0.8
 
 
 class TreesWhatIf(ExactWhatIf):
@@ -185,7 +185,7 @@ class TreesWhatIf(ExactWhatIf):
     def _split_on(self, columns: IntArray) -> tuple[Trees, bool]:
         """Return the trees that split on a column, and whether the others are added up apart."""
         size = 8 * self._uses.shape[1] * len(self.rows) * len(self.model.base)
-        few = self._uses[:, :-1].mean() <= MOST_USED and size <= self.memory_mb * 2**20
+        few = self._uses[:, :-1].mean() <= MOST_USES and size <= self.memory_mb * 2**20
         if not few or not len(columns):
             return self.trees, False
         return self.trees._replace(roots=self.trees.roots[self._uses[:, columns[0]]]), True
