@@ -213,10 +213,10 @@ class Inputs:
         probed = self.through(swap.matrix(np.repeat(probes, donors), every))
         probed = probed.reshape(len(probes), donors, -1)
         columns = np.flatnonzero(_differ(probed, self.rows[probes, None]).any(axis=(0, 1)))
-        own = self.separate_columns(variables)
-        separate = own is not None and not len(np.setdiff1d(columns, own[0]))
-        if own is not None and separate:
-            columns = own[0]  # with those that move in other rows alone: flags of missing values
+        own, _ = self.separate_columns(variables) or (NONE, None)
+        separate = len(own) > 0 and bool(np.isin(columns, own).all())
+        if separate:
+            columns = own  # with those that move in other rows alone: flags of missing values
         if _differ(probed[..., columns], probed[0][:, columns]).any():
             return None
         values = np.ascontiguousarray(probed[0][:, columns])
