@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from oracles import naive
 from sklearn.base import BaseEstimator, RegressorMixin
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from tests.oracles import naive
 
 N = 48
 RNG = np.random.default_rng(8)

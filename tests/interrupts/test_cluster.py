@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from asks import asks
 from distributed import Client, LocalCluster
 from joblib import parallel_config
 from sklearn.ensemble import RandomForestRegressor
@@ -17,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from tests.asks import asks
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),

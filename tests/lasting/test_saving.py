@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from asks import asks_of
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -20,7 +21,6 @@ from pyinterp.results.hypotheses import Contrasts
 from pyinterp.storage.archive import records
 from pyinterp.storage.savable import Savable
 from pyinterp_papers.processes import molnar_linear
-from tests.asks import asks_of
 
 mpl.use("Agg")
 

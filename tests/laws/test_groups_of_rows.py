@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from asks import asks_of
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
@@ -15,7 +16,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
-from tests.asks import asks_of
 
 EXACT = 1e-12
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from asks import asks_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 from sklearn.ensemble import RandomForestRegressor
@@ -14,7 +15,6 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import pyinterp as pi
 from pyinterp import errors
-from tests.asks import asks_of
 
 N = 30
 ROUNDING = 1e-10  # of sums in another order

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from oracles import naive
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -22,7 +23,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
-from tests.oracles import naive
 
 N = 48
 TOLERANCE = 1e-10  # of sums in another order

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from asks import ask
 from numpy.testing import assert_allclose
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -18,7 +19,6 @@ from pyinterp.errors import OptionError
 from pyinterp.simulation.data_copy import NOISE, copy_of
 from pyinterp.simulation.records import StudyFile
 from pyinterp_papers.processes import molnar_linear
-from tests.asks import ask
 
 # A Monte Carlo mean of a test with a fixed seed is within so many standard errors of its target.
 ERRORS = 4.0

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from oracles import naive
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError
-from tests.oracles import naive
 
 N = 40
 RNG = np.random.default_rng(3)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from asks import ask
 from fits import fit_of, words_of
 from scipy import stats
 from sklearn.base import is_classifier
@@ -34,7 +35,6 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.population import Feature, Residuals
 from pyinterp.inference import RefitEstimate, Replicates, influence, variance
 from pyinterp.inference.over_rows import units_of
-from tests.asks import ask
 
 STEP = 1e-30
 ROWS = 600  # a finite law: so many rows, dealt to its cells

@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from asks import asks_of
 from fits import fit_of
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from tests.asks import asks_of
 
 
 @pytest.fixture(scope="module")
