@@ -1,9 +1,9 @@
 """Budgets of the house: tokens, classes, public names, and functions on the way of a call."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
+import counts
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -27,11 +27,6 @@ WAYS = {
     "table": (77, 15, 10),
     "formula to table": (523, 83, 18),
 }
-_spec = importlib.util.spec_from_file_location("counts", ROOT / "benchmarks" / "counts.py")
-assert _spec is not None
-assert _spec.loader is not None
-counts = sys.modules["counts"] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(counts)
 
 
 @pytest.mark.parametrize("folder", TOKENS)

@@ -3,8 +3,9 @@
 import ast
 from pathlib import Path
 
+from counts import size_of
+
 import pyinterp
-from benchmarks.counts import size_of
 
 PACKAGE = Path(pyinterp.__file__).parent
 FOLDER = PACKAGE / "inference" / "half_sample"
