@@ -32,7 +32,7 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes
-from pyinterp.parallel.progress import ProgressOption
+from pyinterp.parallel.progress import ProgressOption, with_warning
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit
@@ -91,18 +91,20 @@ class ModelsHere:
         self.train(asked, progress)
         jobs = [partial(self.answers, k, asked, scope.positions) for k in range(len(self.refits))]
         estimators = [refit.predictor.estimator for refit in self.refits]
+        label, at_once = asked[0].words.label, effective_n_jobs(self.n_jobs)
         with (
-            shared_cores(estimators, effective_n_jobs(self.n_jobs)),
+            shared_cores(estimators, at_once),
             outcomes(
                 jobs,
                 len(jobs),
                 n_jobs=self.n_jobs,
-                label=asked[0].words.label,
+                label=label,
                 progress=progress,
                 in_memory=True,  # models do not travel
             ) as found,
         ):
-            return add_up([one.basis for one in asked], scope.evaluations, found)
+            every = found if progress else with_warning(found, len(jobs), at_once, label)
+            return add_up([one.basis for one in asked], scope.evaluations, every)
 
     def train(self, asked: Sequence[Estimand], progress: ProgressOption = False) -> None:
         """Train refits again without the features that estimands leave out."""

@@ -9,12 +9,19 @@ import warnings
 from collections.abc import Generator, Iterable
 from typing import Literal, TypeAlias, TypeVar
 
+from pyinterp.errors import RefitWarning, level_of_caller
+
 T = TypeVar("T")
+SLOW = (
+    "{} will take about {} more, for {} models. `fit(max_evaluation_rows=...)` makes that "
+    "short and `bse` larger, and `progress=True` shows a bar."
+)
 ProgressOption: TypeAlias = bool | Literal["log"]
 
 LOG = logging.getLogger("pyinterp")
-# Seconds that work takes at least of which progress is shown, and between lines of a log.
-DELAY, PERIOD = 2.0, 10.0
+# Seconds that work takes at least of which progress is shown, and between lines of a log; and those
+# that are left when a warning says so.
+DELAY, PERIOD, LONG = 2.0, 10.0, 120.0
 
 
 def with_progress(
@@ -55,6 +62,32 @@ def with_progress(
             for outcome in outcomes:  # tqdm's loop would close them too
                 yield outcome
                 bar.update()
+
+
+def with_warning(
+    outcomes: Iterable[T], total: int, at_once: int, label: str
+) -> Generator[T, None, None]:
+    """Yield the outcomes of jobs, and warn when those that are left will take minutes.
+
+    The first outcome of every worker is not counted, as loops are compiled before it.
+
+    Parameters
+    ----------
+    outcomes : iterable
+    total, at_once : int
+        How many jobs there are, and how many of them are done at the same time.
+    label : str
+        What is done.
+    """
+    start = time.monotonic()
+    for done, outcome in enumerate(outcomes, start=1):
+        yield outcome
+        if done == at_once:
+            start = time.monotonic()
+        left = (time.monotonic() - start) / at_once * (total - done)
+        if done == 2 * at_once and left > LONG:
+            warnings.warn(SLOW.format(label, clock(left), total - done), RefitWarning,
+                          level_of_caller())  # fmt: skip
 
 
 def _bar() -> type:

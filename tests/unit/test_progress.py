@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, RefitWarning
 from pyinterp.parallel import progress
 
 
@@ -62,6 +62,17 @@ def test_short_work_writes_no_lines(monkeypatch, learner, caplog):
     with caplog.at_level(logging.INFO, "pyinterp"):
         learner.fit(pi.Bootstrap(3), seed=1, progress="log")
     assert caplog.records == []
+
+
+def test_a_warning_says_that_minutes_are_left(monkeypatch, learner):
+    """A clock of 10 seconds a look, of which the first model has two."""
+    clock = iter(range(0, 7000, 10))
+    results = learner.fit(pi.Bootstrap(30), seed=1)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with pytest.warns(RefitWarning, match="PFI will take about 9:20 more, for 28 models"):
+        results.pfi()
+    monkeypatch.setattr(progress, "LONG", 560)
+    results.pfi(loss="absolute")
 
 
 @pytest.mark.parametrize(("option", "seen"), [(True, True), (False, False)])
