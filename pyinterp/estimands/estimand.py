@@ -297,7 +297,7 @@ class Remark:
     others: tuple[Remark, ...] = ()
 
     def __call__(self, estimates: pd.Series[float]) -> list[str]:
-        """Return the footnotes of which there are terms."""
+        """Return this footnote, if estimates lie between the numbers, and then the others."""
         names = list_of(estimates.index[(estimates > self.low) & (estimates < self.high)])
         own = [self.text.replace("{}", names)] if names else []
         return [*own, *(note for other in self.others for note in other(estimates))]

@@ -335,11 +335,11 @@ def _main_effects(
     pick: Callable[[FloatArray], FloatArray],
     weights: FloatArray,
 ) -> Callable[[pd.DataFrame], FloatArray]:
-    """Return what makes of a frame the partial dependence of f at its rows, shape (n, outputs).
+    """Return a function from a frame to the partial dependence of f at its rows, (n, outputs).
 
-    It is interpolated by lines. `pick` takes the outputs from predictions.
-
-    Those of a category have no columns, as its indicators are a basis of all functions.
+    Values between points of the grid are interpolated by lines; `pick` takes the outputs from
+    predictions. For a category the function returns no columns, as the indicators of its levels
+    already span every function of it.
     """
     if one.levels:
         return lambda frame: np.empty((len(frame), 0))
@@ -348,9 +348,9 @@ def _main_effects(
     points = np.unique(x)
     if len(points) > MOST_POINTS:
         points = np.unique(np.quantile(points, np.linspace(0, 1, MOST_POINTS)))
-    law = case.conditional(sampler, one.variables)
-    if not law.levels:  # draws are predictions and residuals, and may be outside
-        center = np.asarray(law.prediction)
+    conditional = case.conditional(sampler, one.variables)
+    if not conditional.levels:  # draws are predictions and residuals, and may be outside
+        center = np.asarray(conditional.prediction)
         parts = [center + end(x - center) for end in (np.min, np.max)]
         ends = [np.linspace(points[0], parts[0].min(), BEYOND)]
         ends.append(np.linspace(points[-1], parts[1].max(), BEYOND))
@@ -363,6 +363,7 @@ def _main_effects(
     if len(x) > most:
         some = np.linspace(0, len(x) - 1, most).astype(np.intp)
         whatif, weights = whatif.take(some), weights[some]
+    # i is the row, g the point of the grid, k the output.
     for rows, predictions in whatif.of((name,)).cross(pd.DataFrame({name: points})):
         curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
     return lambda frame: np.column_stack([np.interp(frame[name], points, c) for c in curves])

@@ -20,7 +20,7 @@ from pyinterp.estimands.questions import method
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, by_weight, choose
-from pyinterp.models.links import Link, exponential, first
+from pyinterp.models.links import Link, exponential, only_sum
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
@@ -143,7 +143,7 @@ def _beside_offset(
     others: FloatArray,
 ) -> FloatArray:
     """Return predictions of other offsets by the constant of least loss that is added to them."""
-    if link is first:
+    if link is only_sum:
         constant: Any = loss.best_constant(y - offset, weights)
         return np.asarray(others + constant)
     if link is exponential and (degree := _degree(loss)) is not None:

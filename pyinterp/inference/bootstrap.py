@@ -64,6 +64,7 @@ class BootstrapVariance(Variance):
         check_alpha(alpha)
         if (bse > 0).sum() < 2:
             return self.interval(estimate, bse, alpha, alternative)
+        # The upper quantile is the negated lower one of negated maxima.
         c = -_limit(-self._largest(estimate, bse, alternative), alpha)[0]
         half = c * np.where(bse > 0, bse, np.nan)
         # No narrower than the interval of the term alone, which the percentiles give.

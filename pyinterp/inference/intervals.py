@@ -29,9 +29,9 @@ def one_tail(alpha: float, alternative: Alternative) -> float:
 
 
 def t_quantile(tail: float, df: float) -> float:
-    """Return the value that Student's t exceeds with probability `tail`; infinite if df is 0.
+    """Return the value that Student's t exceeds with probability `tail`.
 
-    The largest number where `tail` is too small for scipy.
+    It is missing without degrees of freedom, and infinite where scipy has no finite value.
     """
     value = float(stats.t.isf(tail, df))
     return value if np.isfinite(value) or df <= 0 else float(np.copysign(np.inf, 0.5 - tail))

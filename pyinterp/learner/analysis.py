@@ -273,7 +273,10 @@ class Analysis:
         return estimating(self.refits)
 
     def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[RefitSums]:
-        """Return what estimands are, measured once per request, all that is new in one pass."""
+        """Return the sums over refits of every estimand, in the order asked.
+
+        Only estimands that were not measured before are computed, in one pass over the models.
+        """
         self._check_whole()
         keys, new = [], dict[RequestKey, Estimand]()
         for estimand in asked:

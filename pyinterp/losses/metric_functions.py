@@ -120,9 +120,12 @@ class MetricFunction(Metric):
         return bool(self.weights)
 
     def with_weights(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
-        """Return the metric of weighted rows, and influences by the infinitesimal jackknife.
+        """Return the weighted metric, and the influence of every row on it.
 
-        Missing where they do not add up, as of a median.
+        The influence is the change of the metric per relative increase of a row's weight
+        (infinitesimal jackknife); rows of a block, which are much alike, change together.
+        Influences are missing if their sum does not foretell the metric without some rows, as for a
+        median.
         """
         value = self._value(y, prediction, weights)
         influence = np.zeros(len(y))

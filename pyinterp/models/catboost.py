@@ -18,7 +18,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import OptionError
 from pyinterp.models.library import RANKING, Library
-from pyinterp.models.links import exponential, first, logistic, softmax
+from pyinterp.models.links import exponential, logistic, only_sum, softmax
 from pyinterp.models.objectives import aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes
 
@@ -81,6 +81,7 @@ def _trees(model: Any) -> Ensemble | None:
         path = Path(folder, "model.py")
         model.save_model(str(path), format="python")
         code = path.read_text(encoding="utf-8")
+    # Its lists of whole numbers; borders and leaves are the model's own.
     texts = [code.partition(f" {name} = [")[2].partition("]")[0] for name in LISTS]
     lists = [np.array(re.findall(r"\d+", text), np.intp) for text in texts]
     loss = str(params["loss_function"]).partition(":")[0]
@@ -88,8 +89,8 @@ def _trees(model: Any) -> Ensemble | None:
         nodes=_nodes(lists, model.get_borders(), leaves, params.get("nan_mode") != "Max"),
         base=base,
         scale=scale,
-        link=LINKS.get(loss, first),
-        single=True,
+        link=LINKS.get(loss, only_sum),
+        single=True,  # values are compared in single precision
     )
 
 

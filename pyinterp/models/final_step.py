@@ -78,9 +78,10 @@ def _through(pipelines: Sequence[Any], matrix: Matrix) -> Any:
 
 
 def innermost(estimator: Any) -> Any:
-    """Return the estimator inside all wrappers of one estimator, fitted or not.
+    """Return the estimator inside pipelines, searches and other wrappers, fitted or not.
 
-    It says what rows and responses it must be given. Its predictions may not be theirs.
+    Its class says which inputs the whole needs, as that of a forest's trees does. The whole may
+    predict something else, since a wrapper can transform responses.
     """
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:

@@ -25,7 +25,7 @@ def identity(sums: FloatArray) -> FloatArray:
     return sums
 
 
-def first(sums: FloatArray) -> FloatArray:
+def only_sum(sums: FloatArray) -> FloatArray:
     """Return the only sum."""
     return sums[..., 0]
 
@@ -97,7 +97,7 @@ def _of_classes(_: FloatArray, p: FloatArray) -> FloatArray:
 
 
 SLOPES: Mapping[Link, Slope] = {
-    first: lambda sums, _: np.ones((len(sums), 1, 1)),
+    only_sum: lambda sums, _: np.ones((len(sums), 1, 1)),
     exponential: lambda _, mean: mean[:, None, None],
     logistic: _of_logistic,
     probit: lambda sums, _: stats.norm.pdf(sums)[:, None],

@@ -29,7 +29,7 @@ from pyinterp.models.early_stopping import booster_of
 from pyinterp.models.final_step import innermost
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Aim, Offset
-from pyinterp.models.links import Link, exponential, first
+from pyinterp.models.links import Link, exponential, only_sum
 from pyinterp.models.objectives import CANONICAL, OBJECTIVES, links_of, objective_of, start_of
 from pyinterp.models.predictor import Kind, is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
@@ -113,7 +113,7 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return exponential
         results = getattr(self.inside, "results_", self.inside)
         of_results = library_of(results).link(results, kind)
-        return first if _offset_of(self.inside).linear else of_results
+        return only_sum if _offset_of(self.inside).linear else of_results
 
     @property
     def learner_name(self) -> str:

@@ -156,8 +156,9 @@ def _rounding(
 ) -> FloatArray:
     """Return how far rounding of the rows' values may move their predictions.
 
-    `UNITS` times the change by the next larger number, over columns: terms that cancel, as of
-    variables far from 0, are rounded by more than their sum is.
+    It is `UNITS` times the sum over columns of the change when a column's numbers become the next
+    larger ones. The rounding of the prediction itself would be too small a bound where large terms
+    cancel, as those of variables far from 0.
     """
     total = np.zeros_like(before)
     if not isinstance(rows, np.ndarray | pd.DataFrame):  # frames of other libraries

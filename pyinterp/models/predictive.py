@@ -84,7 +84,11 @@ def _check_mean(predictor: Predictor, read: Predictor, family: Distribution, row
 
 
 def _statement(model: Any, row: Any) -> Statement | None:
-    """Return the distribution that a model states, by the first convention that it follows."""
+    """Return the family of the distribution that a model states, and what predicts its parameters.
+
+    The first convention that the model follows decides; None if it follows none. Some are tried on
+    `row`, one row of inputs.
+    """
     _refuse_quantiles(model)
     family = getattr(model, "predictive_distribution", None)
     if isinstance(family, Distribution):  # of `pi.Distributional`, and of any that states one

@@ -31,7 +31,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.distributions import Normal, NormalMixture
 from pyinterp.errors import PredictionError
 from pyinterp.models.library import HALF, Aim, Library, Statement
-from pyinterp.models.links import Link, exponential, first, identity, logistic, softmax
+from pyinterp.models.links import Link, exponential, identity, logistic, only_sum, softmax
 from pyinterp.models.objectives import LOG_LINKS, aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes, of_treelite
 
@@ -39,7 +39,7 @@ from pyinterp.models.trees import Ensemble, TreeNodes, of_treelite
 NODE = {"left_child", "right_child", "feature", "threshold", "missing_go_to_left"}
 NODE |= {"impurity", "n_node_samples", "weighted_n_node_samples"}
 LINKS: Mapping[str, Link] = {
-    "IdentityLink": first,
+    "IdentityLink": only_sum,
     "LogLink": exponential,
     "LogitLink": logistic,
     "MultinomialLogit": softmax,
@@ -55,11 +55,14 @@ LINEAR = {"NoneType", "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustS
 
 
 def _aim(model: Any) -> Aim:
-    """Return what a model of scikit-learn, or a subclass, predicts."""
+    """Return what a model of scikit-learn, or a subclass, predicts: a mean, a quantile, or other.
+
+    An unknown regressor inside `TransformedTargetRegressor` leaves it unknown.
+    """
     names = [kind.__name__ for kind in type(model).__mro__]
     strategy, wraps = getattr(model, "strategy", "mean"), "TransformedTargetRegressor" in names
     words = names[0] if any(map(NO_MEAN.fullmatch, names)) else ""
-    if strategy not in ("mean", "prior", "median", "quantile"):  # of dummies
+    if strategy not in ("mean", "prior", "median", "quantile"):  # of DummyRegressor
         words = f"{names[0]}, strategy={strategy!r}"
     elif wraps and (model.func is not None or type(model.transformer).__name__ not in LINEAR):
         words = f"{names[0]}, of a transformed response"
@@ -130,7 +133,7 @@ def _of_trees(estimator: Any) -> Ensemble | None:
         nodes=nodes(),
         base=np.zeros(fitted[0].value.shape[2]),
         scale=1.0 / len(fitted),
-        link=identity if classifier else first,
+        link=identity if classifier else only_sum,
         single=True,
     )
 

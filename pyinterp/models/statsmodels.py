@@ -147,10 +147,10 @@ def _link(results: Any, kind: str) -> Link | None:
     name, family = type(model).__name__, getattr(model, "family", None)
     if family is not None:
         if type(family.link).__name__ == "Identity" and kind == "mean":
-            return links.first
+            return links.only_sum
         return FamilyLink(family.link, kind == "mean")
     return {
-        **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), links.first),
+        **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), links.only_sum),
         "Poisson": links.exponential,
         "Logit": links.logistic,
         "Probit": links.probit,

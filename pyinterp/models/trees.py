@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.models.links import Link, exponential, first, identity, logistic, softmax
+from pyinterp.models.links import Link, exponential, identity, logistic, only_sum, softmax
 
 # A model's own levels: of all columns of the type category, in order, or of columns by position;
 # None for a column whose levels are numbers, which stay as they are.
@@ -23,7 +23,7 @@ LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 # Treelite's postprocessors, for one output and for several.
-_OF_ONE: dict[str, Link] = {"identity": first, "sigmoid": logistic, "exponential": exponential}
+_OF_ONE: dict[str, Link] = {"identity": only_sum, "sigmoid": logistic, "exponential": exponential}
 _OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
 
 

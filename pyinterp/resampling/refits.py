@@ -353,7 +353,10 @@ class _Work:
     def outcomes(
         self, numbers: Collection[int], *, ordered: bool
     ) -> Iterator[Iterable[tuple[int, Predictor | Remains | Exception]]]:
-        """Train under the joblib backend that is set; yields numbered outcomes."""
+        """Train refits; the context yields pairs of a number and a model, its remains or an error.
+
+        The global streams of random numbers are afterwards as they were before.
+        """
         with (
             kept_streams(),
             outcomes(

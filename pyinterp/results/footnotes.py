@@ -185,7 +185,11 @@ def _with_labels(
 
 
 def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iterator[Footnote]:
-    """Yield the notes on the meaning of values, on harm, and on missing values."""
+    """Yield the notes on the meaning of values, on harm, and on missing values.
+
+    A parameter with `no_effect` is the square of an effect: an estimate below it says that the
+    feature does harm. A table `alone`, not joined with others, says what its values mean.
+    """
     estimand, null, engine = results.estimand, results.null, results.context.engine
     params, bse, mcse = rows["estimate"].to_numpy(), rows["std_error"].to_numpy(), rows["mcse"]
     words, terms, error, harm = estimand.words, [*rows.index], mcse.max(), ""

@@ -1000,7 +1000,11 @@ class EstimandResults(TableOfEstimands):
 def _hypothesis_names(
     hypotheses: Hypothesis, weights: FloatArray, target: FloatArray, terms: Sequence[str]
 ) -> list[str]:
-    """Return names of the hypotheses: their text, their sum, or c0, c1, ... as in statsmodels."""
+    """Return one name for each row of `weights` (contrasts) and `target` (values tested against).
+
+    It is the user's own text if there is one per row, else the linear combination written out, such
+    as ``x1 - 0.5 x2``, or c0, c1, ... (as in statsmodels) if that is long.
+    """
     parts: list[Any] = []
     count = len(weights)
     if isinstance(hypotheses, str):

@@ -82,9 +82,10 @@ class Additive(_OfTerms):
         return np.asarray(self._columns(self._standard(X)) @ self.coef_ + self.intercept_)
 
     def _learn(self, X: FloatArray) -> FloatArray:
-        """Learn normal scores too."""
+        """Learn centers, scales and normal scores; return standardized columns, shape (n, p)."""
         Z = super()._learn(X)
-        self.scores_, self.surfaces_ = [_normal_scores(Z[:, j]) for j in self.numbers_], 0
+        self.scores_ = [_normal_scores(Z[:, j]) for j in self.numbers_]
+        self.surfaces_ = 0  # an additive model has none
         return Z
 
     def _scores(self, Z: FloatArray) -> FloatArray:
@@ -258,7 +259,11 @@ def _products_with(
 
 
 def _under(tables: Sequence[FloatArray], values: FloatArray) -> FloatArray:
-    """Return the sum over rows of values times each step, and times each term of one column."""
+    """Return the inner products of values with every step of a number, and with every other term.
+
+    A step is 1 in the rows whose bin is above it: the values are added up by bin, and cumulated
+    from the last bin.
+    """
     bins, singles, _ = tables
     by_bin = [np.bincount(column, values, 1 + len(HUNDREDTHS)) for column in bins.T]
     steps = [sums[:0:-1].cumsum()[::-1] for sums in by_bin]

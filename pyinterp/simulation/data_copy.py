@@ -45,7 +45,11 @@ class DataCopy(Process):
     null: tuple[str, ...] = ()
 
     def draw(self, n: int, seed: Seed = None) -> pd.DataFrame:
-        """Draw n rows with replacement, and a new response for each, as the last column."""
+        """Draw n rows with replacement, and a new response for each, as the last column.
+
+        Features in `null` are then replaced by those of other rows: the response does not depend on
+        them.
+        """
         rng = generator(seed)
         frame = self.covariates(n, rng)
         y = self.response.column(self.respond(self.function(frame), rng))

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
-from pyinterp.models.links import first, shift
+from pyinterp.models.links import only_sum, shift
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.smooth_sums import in_cache, line_of
 from pyinterp.whatif.whatif import (
@@ -264,7 +264,7 @@ class KernelWhatIf(ExactWhatIf):
         with np.errstate(all="ignore"):  # what overflows is refused
             sums = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES)
             size = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES, np.abs)
-            return sums[:, 0], shift(first, sums, UNITS * np.finfo(np.float64).eps * size)
+            return sums[:, 0], shift(only_sum, sums, UNITS * np.finfo(np.float64).eps * size)
 
 
 def _squares(left: FloatArray, right: FloatArray, counts: FloatArray | IntArray) -> FloatArray:

@@ -14,7 +14,7 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models import links
 from pyinterp.models.aims import aim_of
 from pyinterp.models.libraries import library_of
-from pyinterp.models.links import Link, first
+from pyinterp.models.links import Link, only_sum
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
@@ -79,7 +79,7 @@ def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
     if kind == "label":
         return links.largest
     if kind == "mean":
-        return links.exponential if aim_of(estimator).family else first
+        return links.exponential if aim_of(estimator).family else only_sum
     if np.size(estimator.intercept_) == 1:
         return links.logistic
     return links.one_against_rest if name == "SGDClassifier" else links.softmax
@@ -108,13 +108,13 @@ class LinearWhatIf(ExactWhatIf):
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
         summed = loss == LOSSES["squared"] or pieces_of(loss)
-        return np.inf if summed and self.model.link is first else PAIRS
+        return np.inf if summed and self.model.link is only_sum else PAIRS
 
     def sums_of_all(
         self, y: FloatArray, loss: Loss, features: Features
     ) -> tuple[list[str], FloatArray, FloatArray]:
         """Return features whose columns are theirs alone, and sums of the squared errors of all."""
-        if loss != LOSSES["squared"] or self.model.link is not first:
+        if loss != LOSSES["squared"] or self.model.link is not only_sum:
             return super().sums_of_all(y, loss, features)
         every = {name: self.inputs.separate_columns(of) for name, of in features.items()}
         own = {name: each for name, each in every.items() if each is not None}
@@ -128,10 +128,14 @@ class LinearWhatIf(ExactWhatIf):
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum losses over donors and over rows; None if they must be added up one by one."""
+        """Return losses summed over donors, shape (n,), and over rows, shape (m,).
+
+        `counts` says how many donors each of m distinct ones stands for. None if there is no closed
+        form, and losses must be added up one by one.
+        """
         kept, donated = self._sides(self.inputs.rows, self._linear, columns, values)
-        if loss != LOSSES["squared"] or self.model.link is not first:
-            pieces = pieces_of(loss) if self.model.link is first else ()
+        if loss != LOSSES["squared"] or self.model.link is not only_sum:
+            pieces = pieces_of(loss) if self.model.link is only_sum else ()
             if not pieces:
                 return self._smooth_sums(y, loss, kept, donated, counts)
             return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)

@@ -19,7 +19,10 @@ from pyinterp.whatif.whatif import Blocks, FeatureWhatIf, WhatIf
 
 
 def tangents_of(whatif: WhatIf, moved: Sequence[Predictor]) -> Tangents | None:
-    """Return mean predictions as coefficients move; None without the derivative of a link.
+    """Return first-order mean predictions of moved models; None if there are none.
+
+    Every model must be linear, take the rows of the design as they are, without a pipeline's steps,
+    and have a link with a derivative.
 
     Parameters
     ----------

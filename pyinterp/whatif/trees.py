@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
-from pyinterp.models.links import first, identity, logistic
+from pyinterp.models.links import identity, logistic, only_sum
 from pyinterp.parallel import outcomes, stop_if_over
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
@@ -107,7 +107,11 @@ class TreesWhatIf(ExactWhatIf):
             yield self.order[some], self.model.finish(sums.transpose(2, 1, 0))
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
-        """Predict rows each with other numbers for one column, shape (b, k, 1); else None."""
+        """Predict b rows, each with k numbers of its own for one column; None if not of numbers.
+
+        `values` has shape (b, k, 1). Rows are walked in the order of their leaves, and the numbers
+        of a row in increasing order; both are put back.
+        """
         if not self._are_numbers(columns, values):
             return None
         _, steps = self._steps(columns, np.empty((0, len(columns))))
@@ -130,7 +134,7 @@ class TreesWhatIf(ExactWhatIf):
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
         if not self._are_numbers(columns, values):
             return max(PREDICTIONS, ADDITIONS / len(self.trees.roots))
-        return np.inf if loss == LOSSES["squared"] and self.model.link is first else PAIRS
+        return np.inf if loss == LOSSES["squared"] and self.model.link is only_sum else PAIRS
 
     def most_draws(self, columns: IntArray, values: FloatArray) -> float:
         """Many for one column of numbers, for which `pairs` walks the trees."""
@@ -191,7 +195,11 @@ class TreesWhatIf(ExactWhatIf):
         return self.trees._replace(roots=self.trees.roots[self._uses[:, columns[0]]]), True
 
     def _sums_by_column(self, outputs: IntArray, some: slice) -> npt.NDArray[np.int64]:
-        """Return rows' sums of the trees that split on each column, and of all, made once."""
+        """Return sums of leaves of the trees that split on each column, shape (columns + 1, rows).
+
+        The last row is the sum of all trees. Sums are whole multiples of the trees' unit, and are
+        kept for every block of rows with the outputs of its rows.
+        """
         key = some.start, outputs[some].tobytes()
         if key not in self._by_column:
             sums = np.zeros((self._uses.shape[1], len(outputs[some])), np.int64)
@@ -302,7 +310,7 @@ def _parts(
     Each depends on the mean, or on the probability of one class only. None of other losses.
     """
     outputs, k = np.zeros(len(y), np.int64), len(forest.base)
-    if loss == LOSSES["squared"] and forest.link is first:
+    if loss == LOSSES["squared"] and forest.link is only_sum:
         yield outputs, y, SQUARE
     elif forest.link not in (identity, logistic):
         return

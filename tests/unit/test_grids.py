@@ -87,7 +87,7 @@ def test_equal_quantiles_are_all_kept_and_named_apart():
 
 
 def test_points_of_a_frame_are_ordered_by_column():
-    given = pd.DataFrame({"x": [2.0, 1.0, 1.0], "f": ["b", "a", "b"]})
+    given = pd.DataFrame({"x": [2.0, 1.0, 1.0], "f": ["b", "a", "b"]}, index=[0, 0, 1])
     assert points_of(DATA, ("x", "f"), given).cells == ((1.0, "b"), (1.0, "a"), (2.0, "b"))
 
 

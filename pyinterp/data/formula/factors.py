@@ -103,7 +103,10 @@ class FactorReader:
                 )
 
     def _with_columns(self, tokens: Sequence[Token]) -> list[Token]:
-        """Write column names that Python would take for others as ``Q("name")``."""
+        """Write column names that Python normalizes, as µ to μ, as ``Q("name")``.
+
+        Names of ASCII are never changed. Names before ``(`` or ``=`` or after a dot are no columns.
+        """
         texts = ["", *(token.text for token in tokens), ""]
         result = []
         for before, token, after in zip(texts, tokens, texts[2:], strict=False):

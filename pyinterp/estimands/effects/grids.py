@@ -249,7 +249,11 @@ def points_of(
 
 
 def grids_of(names: Sequence[str], grid: Grid) -> dict[str, Grid]:
-    """Return the grid of every variable; raise `OptionError` if it is of others, or of one."""
+    """Return the grid of every variable: "quantile" for those that a mapping leaves out.
+
+    `OptionError` is raised if the mapping names other variables, or if one list of values is given
+    for several.
+    """
     if not names:
         raise OptionError("`features` must name at least one variable.")
     if isinstance(grid, Mapping):
@@ -438,7 +442,7 @@ def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
             f"A grid of points needs a column for each of {list_of(names)} and at least one row; "
             f"it has the columns {list_of(grid.columns)} and {len(grid)} rows."
         )
-    places = {}
+    places, grid = {}, grid.reset_index(drop=True)
     for name in names:
         values = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
         places[name] = grid[name].map({value: k for k, value in enumerate(values)})

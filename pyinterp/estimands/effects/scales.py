@@ -166,9 +166,11 @@ def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...], p
 def _classes_of(
     predictor: Predictor, which: Any, scale: UsedScale
 ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """Return labels and positions of the classes `which`; by default the second of two, or all.
+    """Return the labels of the chosen classes, and their column numbers in the predictions.
 
-    Of cumulative probabilities, all but the last.
+    By default these are the second class of two, every class of more, and every class but the last
+    for cumulative probabilities, whose labels become ``≤ label``. A mean and an expected score have
+    no classes: the label is None and the position -1.
     """
     if isinstance(scale, Scores) or predictor.classes is None:
         if which is not None:

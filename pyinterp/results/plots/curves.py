@@ -159,7 +159,10 @@ def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
 def _row_curves(
     results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None
 ) -> pd.DataFrame:
-    """Return curves of single rows in long form, `MOST_ROWS` at most, with their colors."""
+    """Return curves of single rows, `MOST_ROWS` at most, one line per row and point.
+
+    Columns are row, term, estimate, the axis, the facet, `line` and, if asked, color.
+    """
     rows = results.row_frame()
     # Evenly spread over the rows, so that the same plot comes out twice.
     some = np.linspace(0, len(rows) - 1, min(MOST_ROWS, len(rows))).astype(int)
@@ -171,7 +174,9 @@ def _row_curves(
         long = long.dropna(subset=["estimate"])  # rows of other groups
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
-    if color is not None:  # a category keeps the order of its levels
+    # `row_frame` is in the order of the data, `results.rows` group by group. A category keeps the
+    # order of its levels.
+    if color is not None:
         long["color"] = results.data[color].iloc[np.sort(results.rows)[some][long["row"]]].array
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
 

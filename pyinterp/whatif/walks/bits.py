@@ -175,9 +175,9 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
 
 @Loop
 def add_up(trees, rows, out):  # pragma: no cover - compiled
-    """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
+    """Add the leaf of every tree to `out`, int64, (outputs, n), in units; rows are as they are."""
     for root in trees.roots:
         for i in range(rows.shape[0]):
             q = _leaf(trees, root, rows[i])
             for k in range(trees.leaves.shape[1]):
-                out[k, i] += trees.leaves[trees.right[q], k]
+                out[k, i] += trees.leaves[trees.right[q], k]  # `right` of a leaf is its number
