@@ -49,6 +49,13 @@ def test_what_stands_beside_features_stands_beside_their_differences(three):
     assert "R²_j" not in str(one.summary())
 
 
+def test_the_draws_of_two_results_may_be_the_same(three):
+    for permutations, known in (("all", True), (3, False)):
+        two = [three[name].pfi(permutations=permutations) for name in ("lm", "ridge")]
+        assert (pi.compare(two).mcse.eq(0) == known).all()
+        assert (pi.compare(two).mcse.notna() == known).all()
+
+
 def test_a_list_a_mapping_and_arguments_agree(three):
     several = list(three.values())
     mapping = pi.compare(three)
