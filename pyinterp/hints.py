@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 
 def sentence(name: str) -> str:
-    """Return what to write instead of another package's name; empty for any other name."""
+    """Return the code to write instead of another package's name; empty for any other name."""
     hints = tomllib.loads(files("pyinterp").joinpath("hints.toml").read_text("utf-8"))["hint"]
     written = [hint["write"] for hint in hints if name in hint["names"].split()]
     ends = "`res` is a fit, as of `learner.fit(seed=1)`."
@@ -26,5 +26,5 @@ class Hints:
             return object.__getattribute__(self, name)  # the usual error, or that of a property
 
     def _hint(self, name: str) -> str:
-        """Return what to write instead of a name; subclasses say more of their own names."""
+        """Return the code to write instead of a name; subclasses add their own names."""
         return sentence(name)

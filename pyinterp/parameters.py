@@ -169,7 +169,7 @@ OPTIONS = re.compile(r"Unpack\[(\w+)\]")
 
 
 def _descriptions() -> dict[str, str]:
-    """Return what the docstring of this module says of every parameter, and of the groups."""
+    """Return the text of every parameter, and of the groups, in the docstring of this module."""
     _, *entries = re.split(r"^(?=\w+ : )", __doc__ or "", flags=re.MULTILINE)
     texts = {entry.split(" : ")[0]: entry for entry in entries}
     groups = {name: "".join(texts.get(n, "") for n in members) for name, members in GROUPS.items()}

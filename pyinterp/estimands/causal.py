@@ -273,7 +273,7 @@ def causal_rest(share: Estimand) -> Estimand:
 def _measure(
     case: ModelOnRows, *, feature: str, sampler: Sampler, permutations: Permutations
 ) -> Measurement:
-    """Return what marginal and conditional draws of a feature change, and mean squares."""
+    """Return mean changes of predictions by marginal and conditional draws, and mean squares."""
     whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
     two_classes = predictions.ndim == 2
     loss = SECOND if two_classes else LOSSES["squared"]
@@ -333,7 +333,7 @@ def _read_share(measurement: Measurement) -> Estimate:
 
 
 def _read_rest(measurement: Measurement) -> Estimate:
-    """Return what the effects leave of the response's variance, as shares, three terms."""
+    """Return the parts of the response's variance beside the effects, as three shares."""
     response, model, errors = (measurement["squares"].linear(row[None]) for row in np.eye(3))
     parts = model.minus(measurement["conditional"]), errors, response.minus(model).minus(errors)
     return Estimate.stack([part.over(response) for part in parts])

@@ -544,7 +544,7 @@ class Estimand:
         return self.words.description
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep of it: its functions by name, its key and form as texts."""
+        """Return the parts that files keep: functions by name, key and form as texts."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         score = self.score if isinstance(self.score, Loss) else None
         texts = {"key": KeyText(text_of(self.key)), "form": KeyText(text_of(self.form))}

@@ -289,7 +289,7 @@ def _measure(
     bases: Mapping[str, Basis],
     **options: Any,
 ) -> Measurement:
-    """Return what `measure_rows` does, and of every feature V and h.
+    """Return the rows of `measure_rows`, with V and h of every feature.
 
     The main effect of f is a column where h is made: if f has no interactions h is 0. h is made
     of these rows alone, as other refits have other main effects.
@@ -378,7 +378,7 @@ def _residuals(
     *,
     bases: Mapping[str, Basis],
 ) -> Iterator[Residuals]:
-    """Yield what pooled rows tell of every class and feature, without functions of it alone.
+    """Yield the residuals of every class and feature, less functions of the feature alone.
 
     These are in the place of x.
     """

@@ -768,7 +768,7 @@ def outputs_of(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArra
 def residuals_of(
     rows: FloatArray, features: tuple[Feature, ...], count: int, weights: FloatArray, at: IntArray
 ) -> Iterator[Residuals]:
-    """Yield what pooled rows tell of every class and feature."""
+    """Yield the residuals of every class and feature, from rows pooled over refits."""
     sizes = [1, count, count]
     for one in features:
         width = len(one.levels or one.variables)

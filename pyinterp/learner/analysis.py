@@ -343,9 +343,9 @@ class Analysis:
             )
 
     def _describe(self, factual: Sequence[FloatArray]) -> FitFacts:
-        """Return what predictions tell of the fit, by refit, of its evaluation rows as they are.
+        """Return statistics of the fit from predictions of the evaluation rows, by refit.
 
-        That is how halves predict, and a footnote on rows that look ordered in time. Rows of
+        These are predictions of halves, and footnotes on rows that look ordered in time. Rows of
         clusters, repeated rows and rows of one fitted model have none.
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
@@ -420,7 +420,7 @@ class Analysis:
 
 
 def _verdict(score: Loss | Metric, aim: Aim) -> str:
-    """Return what a negative explained share says of a learner."""
+    """Return the words on a learner with a negative explained share."""
     if not suits(score, aim):
         what = f"the {aim.phrase}" if aim.q is not None else f"no mean ({aim.words})"
         return f"one constant has a smaller {score.name}, but the learner predicts {what}."

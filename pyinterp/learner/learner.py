@@ -542,7 +542,7 @@ class Learner(Hints):
         return plan
 
     def _words(self, plan: Resampling, sample: Sample, seeds: Seeds) -> dict[str, Any]:
-        """Return what headers say of the fit, whatever becomes of its refits."""
+        """Return the facts of the fit in headers, which no refit changes."""
         # Studies are of rows that count alike, or have sampling weights.
         study = plan.study_name if self.data.repeats is None else ""
         return {
@@ -569,7 +569,7 @@ class Learner(Hints):
     def _facts(
         self, plan: Resampling, sample: Sample, options: RefitOptions, call: Mapping[str, Any]
     ) -> dict[str, str]:
-        """Return what is the same in all calls that go on in a checkpoint."""
+        """Return the settings that all calls with one checkpoint share."""
         names = ("reseed", "design_state", "unseen_levels", "max_evaluation_rows")
         chosen = {name: getattr(options, name) for name in names}
         chosen["keep_models"] = call["keep_models"]
@@ -640,7 +640,7 @@ class Learner(Hints):
         return model
 
     def _hint(self, name: str) -> str:
-        """Return that a fit has the name, or what to write for another package's."""
+        """Return a hint: that a fit has the name, or the code for another package's name."""
         fit = hasattr(LearnerResults, name) and not name.startswith("_")
         return f"Fit first: `res = learner.fit(seed=1)` has `{name}`." * fit or super()._hint(name)
 

@@ -61,13 +61,13 @@ class Models(Protocol):
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[RefitSums]:
-        """Return what estimands are, measured on every model in one pass."""
+        """Return the sums of estimands over refits, from one pass over the models."""
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
         """Return the errors of coefficients of one model; None if it states none."""
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
-        """Return what `describe` makes of predictions: by refit, of its evaluation rows."""
+        """Return `describe` of the predictions of every refit for its evaluation rows."""
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""

@@ -87,7 +87,7 @@ class ModelsHere:
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[RefitSums]:
-        """Return what estimands are, measured on every model in one pass."""
+        """Return the sums of estimands over refits, from one pass over the models."""
         self.train(asked, progress)
         jobs = [partial(self.answers, k, asked, scope.positions) for k in range(len(self.refits))]
         estimators = [refit.predictor.estimator for refit in self.refits]
@@ -116,7 +116,7 @@ class ModelsHere:
         """Return the answers of one model on its rows, or on those at some positions."""
         case = self.case(k)
         found = answers(part_of_case(case, k, positions), asked)
-        # The engine and the predictions are kept, and not what was made of the rows.
+        # The engine and the predictions are kept, and no rows.
         self._seats[k] = case.on(self.refits[k].evaluation)
         return found
 
@@ -151,7 +151,7 @@ class ModelsHere:
         return case
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
-        """Return what `describe` makes of predictions: by refit, of its evaluation rows."""
+        """Return `describe` of the predictions of every refit for its evaluation rows."""
         for k in range(len(self.refits)):
             if k not in self._seats:
                 self.case(k)

@@ -92,7 +92,7 @@ class RecordOfModels:
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[RefitSums]:
-        """Return what was measured."""
+        """Return the kept sums of estimands, over refits."""
         sums = []
         for estimand in asked:
             finding = self.findings.get(scope.name + request_of(estimand))
@@ -111,7 +111,7 @@ class RecordOfModels:
         )
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
-        """Return what was computed for the delta method."""
+        """Return the kept errors of coefficients, for the delta method."""
         finding = self.findings.get(scope.name + request_of(estimand))
         return None if finding is None else finding.errors
 
@@ -241,7 +241,7 @@ def stated_by(problem: Problem) -> Predictor | None:
 def _requests(
     questions: Sequence[Question], analysis: Analysis
 ) -> dict[str, tuple[Analysis, dict[str, Estimand]]]:
-    """Return what is measured for questions, by the names of the rows and the requests' texts."""
+    """Return the measured sums of questions, by the names of rows and the texts of requests."""
     requests: dict[str, tuple[Analysis, dict[str, Estimand]]] = {}
     for question in questions:
         for plan in every_plan(question, analysis):

@@ -63,7 +63,7 @@ class AbsentDesign(ArrayDesign):
         self.columns, self.discrete, self.singles = columns, discrete, singles
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep: all of it."""
+        """Return the fields that files keep: all of them."""
         names = ("variables", "columns", "discrete", "singles")
         return {name: getattr(self, name) for name in names}
 
@@ -164,7 +164,7 @@ class ResultsOnFile(Keepable, Savable):
         self.record, self.analysis = record, analysis_of(record)
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep."""
+        """Return the fields that files keep."""
         return {"record": self.record}
 
     @property
@@ -230,7 +230,7 @@ def _columns(rows: Sample) -> Sample:
 
 
 def findings(analysis: Analysis) -> dict[str, Finding]:
-    """Return what was measured on all rows and on some, by request.
+    """Return the sums that were measured on all rows and on parts of them, by request.
 
     What is found by no text of its own, as functions without a name or with the same one, is left
     out.

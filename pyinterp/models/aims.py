@@ -22,7 +22,7 @@ INSIDE = ("final_estimator", "estimator", "regressor", "estimators")
 
 
 def aim_of(given: Any) -> Aim:
-    """Return what an estimator, fitted or not, or results predict; wrappers do as what is inside.
+    """Return the aim of an estimator, fitted or not, or of results; wrappers have their inside's.
 
     An attribute `prediction` of a class says it, as the option of that name does.
     """
@@ -40,14 +40,14 @@ def aim_of(given: Any) -> Aim:
 
 
 def joint_aim(aims: Iterable[Aim]) -> Aim:
-    """Return what the mean of several predictions is; the mean of two quantiles is no quantile."""
+    """Return the aim of the mean of several predictions; a mean of two quantiles is no quantile."""
     several = list({replace(each, words=""): each for each in aims}.values())
     words = next((each.words for each in several if each.no_mean), "")
     return several[0] if len(several) == 1 else Aim("other" if words else "mean", words)
 
 
 def declaration_of(prediction: str | None, classifier: bool = False) -> Aim | None:
-    """Return what the option `prediction` declares, which is for numbers."""
+    """Return the aim that the option `prediction` declares, which is for numbers."""
     if classifier and prediction is not None:
         raise OptionError("`prediction` is for numbers: leave it out, as the learner has classes.")
     return None if prediction is None else aim_by_text(prediction)

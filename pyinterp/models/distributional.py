@@ -93,7 +93,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Return what the estimator predicts.
+        """Return the predictions of the estimator.
 
         Examples
         --------

@@ -70,7 +70,7 @@ def final_step(fitted: Any) -> FinalStep:
 
 
 def _through(pipelines: Sequence[Any], matrix: Matrix) -> Any:
-    """Return what pipelines, one after the other, make of the rows of a design."""
+    """Return the rows of a design after the steps of pipelines, one after the other."""
     inputs: Any = matrix
     for pipeline in pipelines:
         inputs = pipeline.transform(inputs)

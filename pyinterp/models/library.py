@@ -150,7 +150,7 @@ class Booster:
         self.classes = tuple(range(max(k, 2))) if objective in probabilities else None
 
     def __call__(self, X: Any) -> Any:
-        """Return what the booster predicts of rows."""
+        """Return the booster's predictions of rows."""
         return self.predict_rows(X)
 
 

@@ -35,7 +35,7 @@ def takes_missing(estimator: Any) -> bool | None:
 
 
 def _handling(step: Any) -> Handling:
-    """Return what a step of a pipeline, or an estimator, makes of missing values."""
+    """Return how a step of a pipeline, or an estimator, treats missing values."""
     if library_of(step).missing == "refuses":
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"
@@ -51,7 +51,7 @@ def _handling(step: Any) -> Handling:
 
 
 def _one_after_the_other(steps: list[Any]) -> Handling:
-    """Return what steps of a pipeline make of missing values, each given what the last one made."""
+    """Return how steps of a pipeline, one after the other, treat missing values."""
     mixed = False
     for step in steps:
         handling = _handling(step)
@@ -62,7 +62,7 @@ def _one_after_the_other(steps: list[Any]) -> Handling:
 
 
 def _side_by_side(transformers: list[Any]) -> Handling:
-    """Return what all of some transformers of different columns make of missing values."""
+    """Return how transformers of different columns, together, treat missing values."""
     handlings = {_handling(transformer) for transformer in transformers}
     if handlings & {"refuses", ""}:  # its columns may have no missing value
         return ""
@@ -72,7 +72,7 @@ def _side_by_side(transformers: list[Any]) -> Handling:
 
 
 def _of_tags(step: Any) -> Handling:
-    """Return what an estimator's tags say; unknown classes may only have inherited them."""
+    """Return an estimator's own tag; unknown classes may only have inherited theirs."""
     name = type(step).__name__
     if not hasattr(step, "__sklearn_tags__") or name == "FunctionTransformer":
         return ""

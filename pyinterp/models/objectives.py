@@ -59,12 +59,12 @@ def _objective(parameters: Mapping[str, Any]) -> tuple[str, dict[str, str], str]
 
 
 def aim_by_words(model: Any, *, q: float = HALF) -> Aim:
-    """Return what a model predicts by its parameters; `q` is the quantile that is its default."""
+    """Return the aim of a model by its parameters; `q` is the default of its quantile."""
     return aim_by_parameters(model.get_params(), q)
 
 
 def aim_by_parameters(parameters: Mapping[str, Any], q: float = HALF) -> Aim:
-    """Return what parameters say of predictions."""
+    """Return the aim that parameters name."""
     for name, value in parameters.items():
         if WEIGHTS.fullmatch(name) and str(value) not in ("None", "False", "1", "1.0"):
             return Aim("other", f"{name}={quote(value)}")

@@ -169,7 +169,7 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return self._predictions(X, "predict_proba")
 
     def _predictions(self, X: Matrix, method: str) -> Any:
-        """Return what a method of the model predicts of rows whose last column is the offset."""
+        """Return predictions by a method of the model for rows with the offset as last column."""
         model, (rows, offset) = self.inside, _apart(X)
         given, predict = _offset_of(model), getattr(model, method)
         if given is RATES:

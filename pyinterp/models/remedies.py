@@ -15,7 +15,7 @@ REMEDIES = {words: text for one in LIBRARIES for words, text in one.remedies.ite
 
 
 def explanation(error: BaseException, model: Any = None) -> str:
-    """Return what a library says, and what to do where its words do not tell.
+    """Return a library's words, with a remedy where they name none.
 
     Parameters
     ----------

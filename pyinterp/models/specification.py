@@ -68,7 +68,7 @@ def _whole(estimator: Any, *, brief: bool = False) -> str:
 
 
 def choices(fitted: Sequence[Any]) -> str:
-    """Return what searches inside fitted learners chose, such as ``alpha = 0.1 in 40 of 45``.
+    """Return the choices of searches inside fitted learners, such as ``alpha = 0.1 in 40 of 45``.
 
     Where no value was chosen by half of them, all values, or of many numbers their range.
     """
@@ -88,7 +88,7 @@ def choices(fitted: Sequence[Any]) -> str:
 
 
 def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what searches chose, from the outermost wrapper to the innermost."""
+    """Yield the choices of searches, from the outermost wrapper to the innermost."""
     best = getattr(fitted, "best_params_", None)
     yield from best.items() if isinstance(best, Mapping) else ()
     if type(fitted).__name__.endswith("CV") and best is None:

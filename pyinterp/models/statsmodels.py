@@ -52,7 +52,7 @@ def takes_offset(model: Any) -> bool:
 
 
 def aim_of_model(kind: str, family: Any, q: float) -> Aim:
-    """Return what a kind of model with a family predicts; `q` is of quantile regression."""
+    """Return the aim of a kind of model with a family; `q` is the quantile of QuantReg."""
     if kind == "QuantReg":
         return Aim("quantile", f"q={q:g}", q)
     if kind == "RLM":
@@ -72,7 +72,7 @@ def _offset(results: Any) -> Offset | None:
 
 
 def _aim(results: Any) -> Aim:
-    """Return what results predict."""
+    """Return the aim of results: the mean, a quantile, or another thing."""
     model = results.model
     q = getattr(results, "q", 0.5)
     return aim_of_model(type(model).__name__, getattr(model, "family", None), q)

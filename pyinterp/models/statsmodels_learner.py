@@ -75,7 +75,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
             self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
     def _predictions(self, X: npt.ArrayLike, offset: FloatArray | None) -> FloatArray:
-        """Return what the results predict of rows: means (n,), or probabilities (n, classes)."""
+        """Return predictions of rows: means, shape (n,), or probabilities, shape (n, classes)."""
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         beside = {} if offset is None else {"offset": offset}

@@ -64,14 +64,14 @@ def _parameters(booster: Any) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """Return what a text of a booster's configuration stands for: numbers, or a name."""
+    """Return the value of a text in a booster's configuration: numbers, or a name."""
     with suppress(ValueError):
         return json.loads(text)
     return text
 
 
 def _aim(model: Any) -> Aim:
-    """Return what a model predicts: one that was read from a file lacks options among its own."""
+    """Return the aim of a model; one that was read from a file lacks options of its own."""
     given = {name: value for name, value in model.get_params().items() if value is not None}
     stored = _parameters(model.get_booster()) if model.__sklearn_is_fitted__() else {}
     return aim_by_parameters(stored | given)

@@ -205,7 +205,7 @@ class Checkpoint:
         _write(self._failure(number), text.encode())
 
     def left_out(self, number: int, variables: Sequence[str]) -> Any:
-        """Return what is kept of a refit without some variables; None if nothing is."""
+        """Return the kept refit without some variables; None if there is none."""
         return _of_pickle(self._without(number, variables))
 
     def keep_left_out(self, number: int, variables: Sequence[str], predictions: object) -> None:
@@ -284,7 +284,7 @@ def _digest(file: Path, data: bytes) -> bytes:
 
 
 def _of_pickle(file: Path) -> Any:
-    """Return what a file of `_keep` holds; None if there is none, or it is damaged."""
+    """Return the content of a file of `_keep`; None if there is none, or it is damaged."""
     data = _content(file)
     if data is None:
         return None

@@ -342,7 +342,7 @@ class _Work:
         return self._answers(k, outcome, self.design_of(k))
 
     def _answers(self, k: int, outcome: Predictor | Remains, design: Design) -> Answers:
-        """Return what a refit predicts of its evaluation rows and reports, or what was measured."""
+        """Return a refit's reports and predictions of its evaluation rows, or its measurements."""
         if isinstance(outcome, Remains):
             return dict(outcome.record.arrays)
         with shared_cores([outcome.estimator], effective_n_jobs(self.options.jobs)):
@@ -432,7 +432,7 @@ def _report(failures: Sequence[tuple[str, Exception]], total: int, lacking: str)
 
 
 def _by_row(model: Any, train: Sample) -> dict[str, Any]:
-    """Return what `fit` is given by row: sampling weights, and groups if it takes some.
+    """Return the arguments of `fit` by row: sampling weights, and groups if it takes some.
 
     A group is a cluster, or repeats of a row.
     """

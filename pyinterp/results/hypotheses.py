@@ -65,7 +65,7 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         self.c_names = list(names)
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep: the arguments that made it."""
+        """Return the arguments that made it, which files keep."""
         return {
             "inference": self._inference,
             "places": self._places,

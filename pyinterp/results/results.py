@@ -236,7 +236,7 @@ class EstimandResults(TableOfEstimands):
         return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep: footnotes by a function as texts."""
+        """Return the fields that files keep; footnotes by a function are texts."""
         words = self.estimand.words
         if not is_dataclass(words.remarks):
             words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)

@@ -277,7 +277,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         return "\n".join(filter(None, lines)) + "\n"
 
     def _about(self) -> list[str]:
-        """Return what papers have of the header: a sentence, and a line per explanation."""
+        """Return the header for papers: a sentence, and a line per explanation."""
         facts = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
         about = ["; ".join(facts) + "."] if facts else []
         return about + [f"{name} {text}" for name, text in self.legend]

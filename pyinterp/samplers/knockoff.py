@@ -123,7 +123,7 @@ class _KnockoffDistribution(ConditionalDistribution):
 
 
 def _fault(target: Target, sample: pd.DataFrame) -> str:
-    """Return what Gaussian knockoffs need and the data lack, in words; "" if they lack nothing."""
+    """Return the conditions of Gaussian knockoffs that the data lack, in words; "" if none."""
     for name, column in sample.items():
         if column.isna().any():
             return f'all variables in every row (`missing="drop"`), but `{name}` is missing in some'

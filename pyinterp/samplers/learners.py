@@ -141,7 +141,7 @@ class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # u
         return self
 
     def _train_rest(self, X: FloatArray, y: FloatArray, weights: Any) -> Any:
-        """Return what predicts the residuals of a class: boosted trees."""
+        """Return the regression of a class's residuals: boosted trees."""
         return _trees(X, y, self.random_state, weights)
 
     def predict_proba(self, X: FloatArray) -> FloatArray:

@@ -222,7 +222,7 @@ class LogisticThenStepwise(LogisticThenTrees):
     """Logistic regression, then `Stepwise` on the residuals of its probabilities."""
 
     def _train_rest(self, X: FloatArray, y: FloatArray, weights: Any) -> Stepwise:
-        """Return what predicts the residuals of a class: terms that are selected."""
+        """Return the regression of a class's residuals: on selected terms."""
         return Stepwise().fit(X, y, weights)
 
 

@@ -234,7 +234,7 @@ class LearningRows:
         return self._target(self.covariates.evaluation)
 
     def _target(self, sample: Sample) -> pd.DataFrame:
-        """Return what is learned, as a frame: the variables of a sample, or its response."""
+        """Return the target of learning, as a frame: variables of a sample, or its response."""
         if self.of_response:
             return pd.DataFrame(_response(sample))
         return sample.variables[list(self.variables)]

@@ -235,6 +235,6 @@ def _state_of(value: Any) -> dict[str, Any]:
 
 
 def function_name(function: Any) -> str:
-    """Return what a function is called; a partial one by its function."""
+    """Return the name of a function; a partial one has that of its function."""
     inner = function.func if isinstance(function, partial) else function
     return str(getattr(inner, "__qualname__", type(inner).__name__))

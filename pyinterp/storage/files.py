@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
 
 
 def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
-    """Return what is written when `path` is, with its type and mode; 0 if it is not there."""
+    """Return the place to which `path` leads, with its type and mode; 0 if nothing is there."""
     place, mode = place_of(path)
     target, name = place.resolve(), quote(str(path), 100)
     if (mode and not stat.S_ISREG(mode)) or str(place.absolute()).startswith(SYSTEM):
@@ -51,7 +51,7 @@ def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
 
 
 def place_of(path: str | os.PathLike[str], option: str = "path") -> tuple[Path, int]:
-    """Return the path of an option, with type and mode of what is there; 0 if nothing is.
+    """Return the path of an option, with the type and mode of the file there; 0 without one.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class KernelModel:
 
 
 def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
-    """Return what a kernel machine of scikit-learn is computed from; None for other models."""
+    """Return the parts of a kernel machine of scikit-learn; None for other models."""
     names = {base.__name__ for base in type(model).__mro__}
     if kind != "mean":
         return None

@@ -25,7 +25,7 @@ OfNumbers: TypeAlias = Callable[[Any], FloatArray]
 
 
 def arithmetic(steps: Sequence[Any]) -> OfNumbers | None:
-    """Return what fitted steps, one after the other, make of numbers; None of other steps.
+    """Return the map of numbers by fitted steps, one after the other; None if one is unknown.
 
     It gives the bits that their ``transform`` gives of doubles, without reading and checking the
     rows anew, which takes milliseconds a call.
@@ -57,7 +57,7 @@ def _through(parts: Sequence[OfNumbers], values: Any) -> FloatArray:
 
 
 def _of_step(step: Any) -> OfNumbers | None:
-    """Return what one fitted step makes of numbers, if its class is known."""
+    """Return the map of numbers by one fitted step, if its class is known."""
     reader = READERS.get(type(step))
     return None if reader is None else reader(step)
 

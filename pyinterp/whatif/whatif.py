@@ -131,7 +131,7 @@ class WhatIf:
         return self.predictor(self.design.rows_of(self.sample))
 
     def once(self, key: Hashable, make: Callable[[], _Value], *of: Any) -> _Value:
-        """Return what `make` makes of the rows, once for all coefficients of a model.
+        """Return `make` of the rows, computed once for all coefficients of a model.
 
         It is made again `of` other objects than the last time, or if memory has no place for it.
 
@@ -376,7 +376,7 @@ class FeatureWhatIf:
         return donors
 
     def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
-        """Return what prepares copies of rows, once, and only if it is called."""
+        """Return a function that prepares copies of rows, once, and only if it is called."""
         whatif = self._whatif
         return cache(partial(whatif.design.swap, self.sample, self.variables, donors))
 
@@ -454,7 +454,7 @@ class ExactWhatIf(WhatIf, ABC):
     @staticmethod
     @abstractmethod
     def read(model: Any, kind: Kind, /) -> Any:
-        """Return what predictions of a fitted model are computed from; None for other models.
+        """Return the parts of a fitted model that predict; None for other models.
 
         In a pipeline the model is the last step.
         """

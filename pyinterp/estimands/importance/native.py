@@ -215,7 +215,7 @@ def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
 
 
 def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> Measurement:
-    """Return what the model reports of every feature, by class and feature; no rows have a part."""
+    """Return the importances that the model reports, by class and feature; rows have no part."""
     kinds = _kinds(case.whatif)
     if kind is None and not kinds:
         raise OptionError(

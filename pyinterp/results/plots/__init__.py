@@ -32,7 +32,7 @@ GEOMS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles
 
 
 def geoms_of(results: EstimandResults) -> tuple[str, ...]:
-    """Return what can draw results, the default first."""
+    """Return the kinds of plots that can draw results, the default first."""
     terms = results.estimand.terms
     levels = [axis for axis in terms.axes if is_category(terms.layout[axis])]
     if len(terms.axes) != 2 or len(levels) != 1:

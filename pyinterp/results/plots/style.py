@@ -251,7 +251,7 @@ def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
 
 
 def _refits(results: EstimandResults) -> str:
-    """Return what estimates are of, for a caption: the refits, or one model and its rows."""
+    """Return the source of estimates, for a caption: the refits, or one model and its rows."""
     context = results.context
     if context.level != "model":
         return f"{context.refits} refits ({context.plan})"
@@ -260,7 +260,7 @@ def _refits(results: EstimandResults) -> str:
 
 
 def _bands(several: Sequence[EstimandResults], alpha: float) -> list[str]:
-    """Return what the intervals are, with all their variances."""
+    """Return the words on intervals, with all their variances."""
     kinds: dict[str, dict[str, None]] = {}
     for results in several:
         side = "" if results.alternative == "two-sided" else "one-sided "
