@@ -80,7 +80,7 @@ class FormulaError(PyinterpError):
 
 
 class DesignError(PyinterpError):
-    """Rows cannot be encoded with what the design has learned.
+    """Rows cannot be encoded with the levels and settings that the design has learned.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class DesignError(PyinterpError):
 
 
 class PredictionError(PyinterpError):
-    """The estimator's predictions are not what is needed.
+    """The estimator's predictions are not of the needed kind or size.
 
     Examples
     --------

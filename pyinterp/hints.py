@@ -16,7 +16,7 @@ def sentence(name: str) -> str:
 
 
 class Hints:
-    """Says what to write for names of other packages, where it has no such attribute."""
+    """Gives the code to write for names of other packages, where it has no such attribute."""
 
     if not TYPE_CHECKING:  # a type checker would accept any name
 

@@ -1,4 +1,4 @@
-"""How objects show themselves in one line: as they are called, or what they are about."""
+"""Objects in one line: as the call that makes them, or with their subject."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def call(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def about(value: object, *parts: str) -> str:
-    """Return ``<Loss: squared error>``: what an object is, for one that no short call makes."""
+    """Return text such as ``<Loss: squared error>``, for an object that no short call makes."""
     text = ", ".join(filter(None, parts))
     name = type(value).__name__
     return f"<{name}: {short(text, LONGEST_CALL)}>" if text else f"<{name}>"
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_table(cached_property):  # noqa: N801 - like the one it is
-        """A table of pandas that is made once, and of which every access returns a copy."""
+        """A table of pandas that is made once; every access returns a copy."""
 
         def __get__(self, instance, owner=None):
             found = super().__get__(instance, owner)

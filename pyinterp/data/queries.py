@@ -61,7 +61,7 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
 
 
 def _refusal(query: str, argument: str, why: str) -> OptionError:
-    """Return the error that says what a query is, and why this is none."""
+    """Return the error with the form of a query, and the reason why this is none."""
     return OptionError(
         f"`{argument}` must be a query of columns such as \"age > 50 and sex == 'f'\", not "
         f"{quote(query)}. {why}"
@@ -159,7 +159,7 @@ class _Query:
 
 
 def _not_in_the_grammar(node: ast.AST) -> OptionError:
-    """Return the error that says of what queries consist."""
+    """Return the error with the parts of which queries consist."""
     return OptionError(
         f"`{short(ast.unparse(node))}` is none of columns, numbers, texts, comparisons, `in` "
         "lists, arithmetic, `and`, `or` and `not`; compute a column, or pass a mask."

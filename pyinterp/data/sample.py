@@ -198,7 +198,7 @@ class SomeRows(Sample):
         return self.whole.take(self.at[rows])
 
     def numbers(self, names: tuple[str, ...]) -> FloatArray | None:
-        """Return some variables as doubles, out of those of all rows."""
+        """Return some variables as doubles, taken from the doubles of all rows."""
         every = self.whole.numbers(names)
         return None if every is None else every[self.at]
 

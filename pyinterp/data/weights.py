@@ -195,7 +195,7 @@ def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> Offs
 
 
 def _numbers(column: pd.Series[Any], what: str, *, missing: bool) -> FloatArray:
-    """Return a column as finite numbers, of which some may be `missing`."""
+    """Return a column as finite numbers; some may be `missing`."""
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"`{what}` must be numbers, not of dtype {dtype}; convert them.")

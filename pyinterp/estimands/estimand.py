@@ -76,7 +76,7 @@ class Problem:
 
     @property
     def discrete(self) -> frozenset[str]:
-        """Variables of which only observed values can be predicted."""
+        """Variables whose observed values alone can be predicted."""
         return self.design.discrete | self.codes
 
     @cached_property

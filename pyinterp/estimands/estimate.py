@@ -140,7 +140,7 @@ class ModelOnRows:
     def learning_rows(
         self, variables: tuple[str, ...], *, with_response: bool = False
     ) -> LearningRows:
-        """Return the rows from which what is given all other variables is learned.
+        """Return the rows from which distributions given all other variables are learned.
 
         Examples
         --------

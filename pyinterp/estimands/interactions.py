@@ -86,7 +86,7 @@ class Basis(NamedTuple):
 
 
 def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return a column, shape (n,), less its fit by those of A, shape (n, p), by weights."""
+    """Return a column, shape (n,), less its weighted fit by the columns of A, shape (n, p)."""
     root = np.sqrt(weights)
     return np.asarray(column - A @ np.linalg.lstsq(root[:, None] * A, root * column)[0])
 
@@ -208,7 +208,7 @@ def products(
 def _maker_of(
     problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
-    """Return features, and what makes estimands of their residuals without functions of each."""
+    """Return features, and a maker of estimands from their residuals without functions of each."""
     for name, variables in problem.choose(features).items():
         if len(variables) > 1:
             raise OptionError(

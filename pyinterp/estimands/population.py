@@ -216,7 +216,7 @@ def _pair(one: Residuals, k: int) -> tuple[FloatArray, FloatArray, float]:
 
 
 def joint_coefficients(one: Residuals) -> Estimate:
-    """Return the slope of a number, or those of all levels but the first, to test them jointly."""
+    """Return the slope of a number, or the contrasts of all levels with the first, for one test."""
     if not one.feature.levels:
         return coefficients_of(one)
     enough = one.x[:, 1:].sum(axis=0) >= LEAST_ROWS
@@ -705,7 +705,7 @@ def measure_rows(
     loss: Loss,
     default: bool,
 ) -> Measurement:
-    """Return, of every row, what `residuals_of` reads: each a mean over refits later.
+    """Return the columns of every row that `residuals_of` reads, later as means over refits.
 
     E(y | others) is by the learner, its best constant by a loss if no column is left; and by the
     default learner, which takes no offset.
@@ -753,7 +753,7 @@ def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
 
 
 def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
-    """Return the mean response given all but some variables, as that of a feature is learned."""
+    """Return the mean response given all but some variables, learned as a feature's mean is."""
     rows = replace(case.learning_rows(without), of_response=True)
     return np.asarray(NUMBERS[False].learn(rows).prediction)
 

@@ -183,7 +183,7 @@ def ask(name: str, *args: Any, rows: Rows = None, by: By = None, **options: Any)
 
 
 def question_of(one: object) -> Question:
-    """Return a question as it is, and that of a method's name or of an estimand."""
+    """Return a question; the name of a method, and an estimand, become one."""
     if isinstance(one, Question):
         return one
     if isinstance(one, Estimand):
@@ -256,7 +256,7 @@ def side_by_side(
 
 
 def key_of(estimand: Estimand) -> RequestKey:
-    """Return by what measurements are kept in memory: arguments, and functions themselves.
+    """Return the key of measurements in memory: arguments, and functions themselves.
 
     A key that is used again for another function, as in a notebook, is another request.
     """
@@ -267,7 +267,7 @@ def key_of(estimand: Estimand) -> RequestKey:
 
 
 def request_of(estimand: Estimand) -> str:
-    """Return a request as text: its name and arguments, what is read of it, and the version.
+    """Return a request as text: its name, arguments, reading and version.
 
     A user's own `read` counts by its name, unless the estimand has a `form`.
 

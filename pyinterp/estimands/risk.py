@@ -163,7 +163,7 @@ def _beside_offset(
 
 
 def _degree(loss: Loss) -> float | None:
-    """Return k where the loss of c y and c f is c**k times that of y and f; None if there is none.
+    """Return k if the loss of c y and c f is c**k times the loss of y and f; None otherwise.
 
     Constant rates are then constants of y / exposure, weighted by exposure**k.
     """
@@ -175,7 +175,7 @@ def _degree(loss: Loss) -> float | None:
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
-    """Return the mean loss and, if the loss states one, that of the best constant prediction."""
+    """Return the mean loss, and that of the best constant prediction if the loss states one."""
     losses = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     measured = {"loss": Estimate.of_rows(losses, case.weights)}
     constant = best_constant(case, loss)

@@ -55,7 +55,7 @@ class Evaluations:
         correction: float = 0.0,
         share: float = 1.0,
     ) -> Evaluations:
-        """Return the evaluations by the evaluation rows of every refit, with what they have.
+        """Return the evaluations, by the evaluation rows of every refit.
 
         Samples have `rows`, `clusters` and `weights`.
         """

@@ -94,7 +94,7 @@ class RefitSums:
 
 
 def _beside(*parts: FloatArray) -> FloatArray:
-    """Return arrays side by side, the terms of one after those of another."""
+    """Return arrays side by side: the terms of the first, then those of the next."""
     return np.concatenate(parts, axis=1)
 
 

@@ -73,7 +73,7 @@ def more_rows(
 
 
 def noncentrality(q: float, df: float, power: float) -> float:
-    """Return the effect, in standard errors, of which t is beyond -q or q with the power."""
+    """Return the effect, in standard errors, at which t is beyond -q or q with the power."""
     middles = (np.arange(POINTS) + 0.5) / POINTS
     errors = q * (np.sqrt(stats.chi2.ppf(middles, df) / df) if np.isfinite(df) else np.ones(1))
 

@@ -1,4 +1,4 @@
-"""Fitted models with their rows and seeds, and what was measured on them."""
+"""Fitted models with their rows and seeds, and the sums that were measured on them."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Analysis:
 
     @property
     def cases(self) -> tuple[ModelOnRows, ...]:
-        """One case per refit; each keeps what it makes of its rows as long as it is there."""
+        """One case per refit; each keeps the computations on its rows as long as it exists."""
         self._check_whole()
         return self.models.cases(self.scope)
 

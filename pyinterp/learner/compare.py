@@ -308,7 +308,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
 
 
 def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
-    """Whether two results measure the same; those of files keep the text of their key."""
+    """Whether two results have the same estimand; results of files keep the text of its key."""
     keys = one.estimand.key, other.estimand.key
     first, second = map(text_of, keys)
     # Functions without names may be different ones.

@@ -1,4 +1,4 @@
-"""What answers estimands: models in memory, on a cluster, or what was measured of absent ones."""
+"""Sources of answers to estimands: models in memory, on a cluster, or sums of absent models."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Answer(NamedTuple):
 
 
 def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
-    """Return the answers of one model on rows; what several of them read is measured once."""
+    """Return the answers of one model on rows; a measurement that several read is made once."""
     measured: dict[RequestKey, Measurement] = {}
     found = []
     for estimand in asked:

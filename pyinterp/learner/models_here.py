@@ -53,7 +53,7 @@ WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModelsHere:
-    """Fitted models in memory, with what was learned of them once: engines, and predictions.
+    """Fitted models in memory, with their engines and predictions, which are computed once.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ def _with_predictor(case: ModelOnRows, predictor: Predictor) -> ModelOnRows:
 
 
 def _serve(models: ref[ModelsHere], refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
-    """Return what-if predictions of a refit that are not the ones it makes by default."""
+    """Return what-if predictions of a refit by another engine than its own, or of another kind."""
     here = _there(models)
     if kind == "label":
         return dispatch_labels(whatif, engine=here.engine)

@@ -82,11 +82,11 @@ class RecordOfModels:
 
     @property
     def trains(self) -> bool:
-        """Whether there was a learner that trains again: what it left out is known."""
+        """Whether there was a learner that trains again; the features it left out are known."""
         return True
 
     def some(self, refits: Sequence[int]) -> RecordOfModels:
-        """Return the same: what was measured has the name of its rows."""
+        """Return the same models: kept sums have the name of their rows."""
         return self
 
     def measure(
@@ -102,7 +102,7 @@ class RecordOfModels:
         return sums
 
     def _unknown(self, estimand: Estimand) -> FileError:
-        """Return the error that says that an estimand was not measured, and what was."""
+        """Return the error on an estimand that was not measured, with those that were."""
         known = dict.fromkeys(each.description for each in self.findings.values())
         return FileError(
             f"{estimand.description} was not measured with these options and rows, and no models "

@@ -1,4 +1,4 @@
-"""Results of refits as files keep them: what was measured."""
+"""Results of refits as files keep them: sums, without models."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Keepable(Interpretable):
         return self.analysis.context.nobs
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was measured to a file, which ``pi.load`` reads.
+        """Write the measured sums to a file, which ``pi.load`` reads.
 
         The loaded results answer what these were asked before, with any option of inference:
         after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. Models are
@@ -182,7 +182,7 @@ def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatAr
 
 
 def record_of(analysis: Analysis) -> AnalysisRecord:
-    """Return the record of an analysis and of what it has measured."""
+    """Return the record of an analysis, with its measured sums."""
     problem, data = analysis.problem, analysis.data
     sample, design = problem.sample, problem.design
     known = analysis.models if isinstance(analysis.models, RecordOfModels) else None
@@ -256,7 +256,7 @@ def findings(analysis: Analysis) -> dict[str, Finding]:
 
 
 def _parts(analysis: Analysis) -> list[Analysis]:
-    """Return an analysis, and those of some of its rows that were asked for."""
+    """Return an analysis, and the analyses of parts of its rows."""
     parts = (part for each in analysis.subsets.values() for part in _parts(each))
     return [analysis, *parts]
 

@@ -18,7 +18,7 @@ from pyinterp.results.header import Context
 
 
 class Plan(NamedTuple):
-    """An estimand, the rows on which it is measured, and what stands beside it.
+    """An estimand, the rows on which it is measured, and the diagnostic beside it.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
 
 
 def with_terms(estimand: Estimand, analysis: Analysis, progress: ProgressOption) -> Estimand:
-    """Return an estimand with its terms, if only what is measured of it names them."""
+    """Return an estimand with its terms, which for some only measurements name."""
     if estimand.complete is None:
         return estimand
     plan = plan_of(estimand, analysis, Question("estimate"))

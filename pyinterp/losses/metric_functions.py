@@ -211,7 +211,7 @@ def choose_metric(
 
 
 def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric:
-    """Return a metric, by its name or that of a scorer, after a check that it is one."""
+    """Return a metric by its own name or a scorer's, after a check that there is one."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
@@ -276,7 +276,7 @@ def _of_function(
 def _of_scorer(
     scorer: MetricFunctionLike, name: str, predictor: Predictor, response: Response
 ) -> MetricFunction:
-    """Return a scorer of scikit-learn as a metric, which gets what the scorer asks a model for."""
+    """Return a scorer of scikit-learn as a metric of the predictions for which the scorer asks."""
     weights, needs = _weights(_parameters(scorer)), needs_of(scorer, predictor)
     function = getattr(scorer, "_score_func", None)
     # Scorers of `make_scorer` take weights even where they can't hand them on.

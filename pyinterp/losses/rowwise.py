@@ -202,7 +202,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
 
 
 def loss_of(aim: Aim) -> Loss:
-    """Return the loss that is least at what a regressor predicts.
+    """Return the loss whose least expected value is at a regressor's aim, such as the mean.
 
     It is pinball loss of a quantile, absolute error of the median, the deviance of a family that is
     stated, and squared error of all else.
@@ -222,7 +222,7 @@ def loss_of(aim: Aim) -> Loss:
 
 
 def suits(loss: Any, aim: Aim) -> bool:
-    """Whether a loss, or metric, measures what is predicted."""
+    """Whether a loss, or metric, measures the aim of a learner's predictions."""
     if aim.q is not None:
         return loss == loss_of(aim) or (aim.q == HALF and loss.name == "mae")
     return not aim.no_mean or (aim.name == "class" and loss.needs == "label")

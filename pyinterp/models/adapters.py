@@ -1,4 +1,4 @@
-"""What estimators require, by what they say about themselves."""
+"""Requirements of estimators, by their own tags and attributes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
 
 
 def _rest(names: Any, left_out: Collection[str]) -> Any:
-    """Return names, or a mapping from names, without some; what has none of these as it is."""
+    """Return names, or a mapping from names, without some of them."""
     every = [names] if isinstance(names, str) else names
     every = list(every) if isinstance(every, pd.Index | np.ndarray) else every
     if not isinstance(every, Mapping | list | tuple):

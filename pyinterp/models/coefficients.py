@@ -117,7 +117,7 @@ def _with_covariance(
 
 
 def _with_params(results: Any, values: FloatArray) -> Any:
-    """Return a copy of results with other ``params``; of a wrapper, what it wraps is copied."""
+    """Return a copy of results with other ``params``; a wrapper's inside is copied too."""
     inside = copy(getattr(results, "_results", results))
     shaped = values.reshape(np.shape(inside.params), order="F")
     named = isinstance(inside.params, pd.Series)

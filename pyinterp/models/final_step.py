@@ -15,7 +15,7 @@ from pyinterp.models.library import Booster
 
 @dataclass(frozen=True)
 class FinalStep:
-    """The model that predicts in the end, and what it is given.
+    """The model at the end of a pipeline, and its inputs.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def entrance(fitted: Any) -> Any:
 
 
 def _names_out(pipeline: Any, names: list[str]) -> list[str]:
-    """Return the names of what a pipeline makes of columns; none if a step does not tell."""
+    """Return the names of a pipeline's output columns; none if a step does not tell."""
     if not names:
         return []
     for arguments in ((names,), ()):  # one fitted to other names knows only those

@@ -1,4 +1,4 @@
-"""Which learners take missing values, read from what they say of themselves."""
+"""Learners that take missing values, by their own tags."""
 
 from __future__ import annotations
 

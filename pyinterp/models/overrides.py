@@ -53,7 +53,7 @@ def _names_of_predictions(kind: type) -> frozenset[str]:
 
 
 def _names_read(value: Any) -> Iterator[str]:
-    """Yield the names in the code of a function, or of what a descriptor calls."""
+    """Yield the names in the code of a function, or of the function that a descriptor calls."""
     code = getattr(value, "__code__", value)
     if isinstance(code, CodeType):
         yield from code.co_names

@@ -189,7 +189,7 @@ def take(matrix: Matrix, rows: np.ndarray) -> Matrix:
 
 
 def _same(rows: Matrix, before: Matrix) -> bool:
-    """Whether rows are what they were before; missing values are the same."""
+    """Whether rows are as they were before; missing values are equal."""
     if isinstance(rows, np.ndarray):
         return bool(np.array_equal(rows, np.asarray(before), equal_nan=True))
     return bool(as_frame(rows).equals(as_frame(before)))

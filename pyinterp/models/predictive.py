@@ -135,7 +135,7 @@ def _components(model: Any, inputs: Any) -> FloatArray:
 
 
 def _of_standard_deviation(model: Any) -> Statement | None:
-    """Read what ``predict(X, return_std=True)`` returns as Normal."""
+    """Return a Normal of ``predict(X, return_std=True)``."""
     try:
         states = "return_std" in signature(model.predict).parameters
     except (AttributeError, TypeError, ValueError):

@@ -68,7 +68,7 @@ def _wraps(estimator: Any) -> bool:
 
 
 def _is_requested(estimator: Any, name: str) -> bool:
-    """Whether values of rows reach what learns in an estimator, by the requests of its parts."""
+    """Whether values of rows reach the learning part of an estimator, by requests of its parts."""
     try:
         routing = get_routing_for_object(estimator)
     except NotImplementedError:  # a wrapper of scikit-learn that can't route

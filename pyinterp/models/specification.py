@@ -1,4 +1,4 @@
-"""What headers say of a learner: settings that are no defaults, what it chose, and its kind."""
+"""A learner in headers: settings other than its defaults, its choices, and its kind."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def _check_variance(results: Any, kind: str, family: str) -> None:
 def _prediction(
     results: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
 ) -> Prediction:
-    """Return what results predict: of a response that was numbers the probability of 1.
+    """Return the predictions of results: for a response of numbers 0 and 1 the probability of 1.
 
     If a formula turned a response with two levels into two columns, it is that of the first.
     """

@@ -20,7 +20,7 @@ class Loop:
 
     @cached_property
     def machine_code(self):
-        """The machine code; that of the loops it calls comes first, as numba knows no `Loop`."""
+        """The machine code; the loops it calls are compiled first, as numba knows no `Loop`."""
         from pyinterp.parallel.machine_code import machine_code  # noqa: PLC0415 - imports numba
 
         names = self._loop.__globals__

@@ -19,7 +19,7 @@ PACKAGE = "pyinterp"
 
 
 def cite(*results: object) -> str:
-    """Return BibTeX of what results rest on: this package, and the papers of their methods.
+    """Return BibTeX of the sources of results: this package, and the papers of their methods.
 
     These are the papers of the estimand, of the variance, and of the idea that a learner, not one
     fitted model, has an effect. The result of ``fit`` has the last two, a study those of its

@@ -97,7 +97,7 @@ class Checkpoint:
             return int(json.loads(file.read_bytes()))
 
     def begin(self, facts: Mapping[str, str], call: object) -> str:
-        """Write what the refits are of; raise `OptionError` if the folder has refits of others.
+        """Write the call of the refits; raise `OptionError` if the folder has refits of another.
 
         Return in words how settings and versions differ, which the proof is left to.
         """
@@ -209,7 +209,7 @@ class Checkpoint:
         return _of_pickle(self._without(number, variables))
 
     def keep_left_out(self, number: int, variables: Sequence[str], predictions: object) -> None:
-        """Keep what a refit without some variables predicts."""
+        """Keep the predictions of a refit without some variables."""
         _keep(self._without(number, variables), predictions, "what it predicts")
 
     def _without(self, number: int, variables: Sequence[str]) -> Path:

@@ -1,4 +1,4 @@
-"""Refits trained again without some variables, of which only the predictions are kept."""
+"""Refits trained again without some variables; only their predictions are kept."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class LeaveOut:
                 self._predictions[refit.number, variables] = outcome
 
     def _prove(self, job: tuple[Refit, str, Any, Design], kept: ByKind, *, times: int) -> bool:
-        """Whether what is kept of a job is made by it; what can't be proven is made again."""
+        """Whether the kept outcome of a job is proven to be its own; others are made again."""
         refit, _, _, reduced = job
 
         def make() -> ByKind:

@@ -49,7 +49,7 @@ def unseen_among(parts: Mapping[int, Any], design: Design, sample: Sample | None
 
 
 def in_words(unseen: Unseen, plan: Resampling) -> str:
-    """Return which levels are unseen in which refits, and what to do."""
+    """Return the levels that are unseen, their refits, and the remedy."""
     every: dict[str, dict[Any, None]] = {}
     for _, name, levels, _ in unseen:
         every.setdefault(name, {}).update(dict.fromkeys(levels))

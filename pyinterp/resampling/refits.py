@@ -168,7 +168,7 @@ def refit(
     finish: Callable[[Refit], Remains] | None = None,
     begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
 ) -> tuple[tuple[Refit, ...], str, str]:
-    """Train `estimator` on every part of the plan; in words what a checkpoint had, and a note.
+    """Train `estimator` on every part of the plan; return refits, and notes on a checkpoint.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
     checkpoint keeps are not trained again, but for one of each kind, which must predict the
@@ -334,7 +334,7 @@ class _Work:
             return outcome
 
     def _again(self, k: int) -> Answers:
-        """Train a part, and return what it answers: of a failure nothing."""
+        """Train a part, and return its answers; none of a failure."""
         outcome = self._train(k)
         if isinstance(outcome, Exception):
             self._check_failure(k, outcome)
@@ -394,7 +394,7 @@ class _Work:
 
 
 def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
-    """Return predictions of all kinds, the distribution that is stated, and what is reported."""
+    """Return predictions of all kinds, the stated distribution, and reported importances."""
     matrix = design.rows_of(rows)
     # What it predicts in words, without those of its class, decides on the loss.
     aim = replace(predictor.aim, words="")
@@ -411,7 +411,7 @@ def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
 
 
 def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
-    """Return the predictor of a refit, and what was measured of one that was dropped."""
+    """Return the predictor of a refit, and the measurements of a dropped one."""
     return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
 
 
@@ -515,7 +515,7 @@ def _finish(
     part: RefitRows,
     job: Callable[[], tuple[int, Predictor | Exception]],
 ) -> tuple[int, Remains | Exception]:
-    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
+    """Return the outcome of a training, or of the work after it, whose errors are raised."""
     k, outcome = job()
     if isinstance(outcome, Exception):
         return k, outcome
@@ -531,7 +531,7 @@ def _failure(error: Exception) -> Exception:
 def _lost_workers(
     done: Mapping[int, object], total: int, checkpoint: Checkpoint | None
 ) -> Iterator[None]:
-    """Say what was done, and how to go on, where Ctrl-C or a lost worker ends the training."""
+    """Say how many refits are done, and how to go on, if Ctrl-C or a lost worker ends training."""
     try:
         yield
     except (PyinterpError, EndOfCall):

@@ -61,7 +61,7 @@ class RefitRows(NamedTuple):
     share: float = 1.0
 
     def keep(self, rows: IntArray, share: float) -> RefitRows:
-        """Return the part with those of its evaluation rows that are among `rows`, a `share`."""
+        """Return the part with only its evaluation rows among `rows`, a `share` of all."""
         kept = np.flatnonzero(np.isin(self.evaluation.rows, rows))
         return self._replace(evaluation=self.evaluation.some(kept), share=share)
 

@@ -47,7 +47,7 @@ class Distinct:
         return pd.DataFrame({name: rows[name].array.take(self.first) for name in self._variables})
 
     def merge(self, codes: IntArray) -> Distinct:
-        """Return distinct values of which those with equal codes, shape (values, k), are one."""
+        """Return the distinct values; values with equal codes, shape (values, k), count as one."""
         which = np.zeros(len(codes), np.intp)
         for column in codes.T:  # much faster than unique rows
             joint = which * (column.max(initial=0) + 1) + column

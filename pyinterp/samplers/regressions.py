@@ -111,7 +111,7 @@ class Surfaces(Additive):
     """
 
     def _learn(self, X: FloatArray) -> FloatArray:
-        """Learn landmarks, and what standardizes products with them."""
+        """Learn landmarks, and the centers and scales of products with them."""
         Z = super()._learn(X)
         self.landmarks_ = Z[:: 1 + (len(Z) - 1) // LANDMARKS]
         values, vectors = np.linalg.eigh(self._alike(self.landmarks_))

@@ -278,7 +278,7 @@ class CoverageStudy:
         *,
         progress: ProgressOption = True,
     ) -> CoverageResults:
-        """Run what `path` does not hold yet, and return all results.
+        """Run the data sets that `path` does not hold yet, and return all results.
 
         Parameters
         ----------

@@ -206,7 +206,7 @@ def _takes(kind: type, state: Mapping[str, Any]) -> bool:
 
 @cache
 def records() -> list[type]:
-    """Return the classes of this package of which files hold objects."""
+    """Return the classes of this package whose objects files hold."""
     modules = [module for name, module in sys.modules.items() if name.startswith("pyinterp.")]
     every = [kind for module in modules for kind in vars(module).values()]
     kinds = [kind for kind in every if isinstance(kind, type) and _is_record(kind)]
@@ -214,7 +214,7 @@ def records() -> list[type]:
 
 
 def _is_record(kind: type) -> bool:
-    """Whether objects of a class are what they are made of: no others do work as they are made.
+    """Whether objects of a class are their fields alone: making one does no other work.
 
     Designs of formulas, which evaluate code, are none.
     """

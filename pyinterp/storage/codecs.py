@@ -63,7 +63,7 @@ class Codec(NamedTuple):
 
 
 def _values(column: pd.Series[Any] | pd.Index) -> Any:
-    """Return an array of numpy where that is what the column has, and a column of pandas else."""
+    """Return an array of numpy if the column has one, else a column of pandas."""
     return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
 
 

@@ -1,4 +1,4 @@
-"""Values as texts, the same in every session: by them files find what was measured."""
+"""Values as texts, the same in every session: the keys of sums in files."""
 
 from __future__ import annotations
 

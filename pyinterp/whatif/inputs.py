@@ -120,7 +120,7 @@ class Inputs:
         return dict(zip(names, np.split(c, ends), strict=True))
 
     def _meeting(self, sources: IntArray) -> Any:
-        """Return design rows in which variable v is that of row ``sources[:, v]``."""
+        """Return design rows whose variable v has the value of row ``sources[:, v]``."""
         design, rows = self.design, self._plain_rows()
         if isinstance(rows, pd.DataFrame) or design.columns_by_variable is None:
             variables = self.sample.variables
@@ -272,7 +272,7 @@ def _codes(frame: pd.DataFrame, levels: ByName, names: Iterable[Any] | None = No
 
 
 def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
-    """Return a column as numbers; what is no level is missing."""
+    """Return a column as numbers; a value that is no level is missing."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     if levels is None or (len(levels) == 0 and not categories):
         return np.asarray(column, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Predictions of rows with other values of a feature, of which all estimands are made."""
+"""Predictions of rows with other values of a feature, the source of all estimands."""
 
 from __future__ import annotations
 

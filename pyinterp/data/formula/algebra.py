@@ -142,7 +142,7 @@ class TermReader:
         return products
 
     def _term(self) -> Products:
-        """Read one factor, the columns that `.` stands for, or what stands in brackets."""
+        """Read one factor, the columns of `.`, or a sum in brackets."""
         token = self._token
         if token.kind == "name":
             end = atom_end(self._tokens, self._at)
@@ -163,7 +163,7 @@ class TermReader:
         raise self._unreadable()
 
     def _bracket(self) -> Products:
-        """Read the sum inside of brackets, the first of which was read."""
+        """Read the sum in brackets, after the opening one."""
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse(f"brackets may be {DEEPEST} deep")

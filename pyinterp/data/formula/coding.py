@@ -296,7 +296,7 @@ def learn(
 
 
 def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
-    """Return the matrix, shape (n, columns), that patsy makes of rows by what it has learned."""
+    """Return patsy's matrix of rows, shape (n, columns), by the levels it has learned."""
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
     return np.asarray(matrix, dtype=np.float64)

@@ -372,7 +372,7 @@ def grid_values(
 
 
 def without_missing(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return the values that are not missing, of which grids are made; booleans as such."""
+    """Return the values of a column that are not missing, for grids; booleans stay booleans."""
     if not column.isna().any():
         return column
     values = column.dropna()

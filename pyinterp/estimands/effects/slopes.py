@@ -191,7 +191,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs, probes: Sa
 def _has_steps(
     problem: Problem, name: str, width: float, wide: float, outputs: Outputs, rows: Sample
 ) -> bool:
-    """Whether the model predicts steps: most of what changes over `wide` is flat over `width`.
+    """Whether the model predicts steps: most rows that change over `wide` are flat over `width`.
 
     Some rows are predicted with a variable at the ends of two intervals around its value, one as
     wide as a standard deviation, the other as the difference by which slopes would be computed.

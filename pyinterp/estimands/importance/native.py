@@ -236,7 +236,7 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
 
 
 def _last(whatif: WhatIf) -> FinalStep:
-    """Return the model in the end of a pipeline, with what is before it."""
+    """Return the model at the end of a pipeline, and the steps before it."""
     return final_step(whatif.predictor.estimator)
 
 

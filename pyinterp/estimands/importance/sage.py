@@ -204,7 +204,7 @@ def _losses(away: FloatArray, index: IntArray) -> FloatArray:
 
 
 def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
-    """Return functions of one feature each at every row, (p, n, outputs), of which f is the sum.
+    """Return p functions of one feature each, whose sum is f, at every row: (p, n, outputs).
 
     Up to constants; None if it is not their sum, at the rows and where some features are shuffled.
     """

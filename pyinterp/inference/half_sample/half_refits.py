@@ -32,7 +32,7 @@ MORE_ROWS = "so that halves do not show its variance; fit on more rows, or let i
 
 
 class Verdict(NamedTuple):
-    """What predictions tell of halves, beside those of the estimate's refits.
+    """Statistics of the predictions of halves, beside the estimate's refits.
 
     Attributes
     ----------

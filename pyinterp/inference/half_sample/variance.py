@@ -172,7 +172,7 @@ def _plain(
     of_halves: FloatArray,
     of_pairs: FloatArray,
 ) -> Variance:
-    """Return the variance `of_halves` plus that of the mean by the choice of refits, with words.
+    """Return the variance `of_halves`, plus the variance of the mean by the choice of refits.
 
     It is missing, with the reason, where halves can't serve.
 
