@@ -248,7 +248,7 @@ class LearningRows:
 
     @property
     def linear(self) -> FloatArray | None:
-        """Predictions of the variables by ridge regression, if those of all variables are computed."""
+        """Predictions of the variables by ridge regression, if all variables have them."""
         if self.of_response:
             return None
         return self.covariates.linear(self.variables, self.with_response)
