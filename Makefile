@@ -7,7 +7,7 @@ FAST = accumulated adapters bad_input errors estimate estimates features fit_mod
   formula grids import inference interaction linear losses native nested_bootstrap pickle \
   predictive r_formulas r_style reading relation replicates resampling risk sample samplers \
   seeds
-# Files of tests/unit that take longest: `make test-all` runs them.
+# Files of tests/unit that take longest: `make nightly` and `make test-all` run them.
 SLOW = boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
   population statsmodels_formula
 # Compiled ahead, the modules that nothing imports would take 0.1 GB and a minute. Python caches those that are imported.
@@ -35,11 +35,11 @@ test: $(VENV)/.test
 
 # Laws, kinds of learners, pages and R besides; with `make lint docs` all of continuous integration.
 test-ci: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(CI:%=tests/%)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(SLOW:%=--ignore=tests/unit/test_%.py) $(CI:%=tests/%)
 
 # The rest: fuzzed inputs, naive oracles, kills, clusters, studies, papers, and other environments.
 nightly: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(sort $(NIGHTLY))
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(sort $(NIGHTLY)) $(SLOW:%=tests/unit/test_%.py)
 	$(MAKE) matrix lowest r_package dist
 
 test-all: $(VENV)/.test
