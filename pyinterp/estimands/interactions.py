@@ -208,14 +208,14 @@ def products(
 def _maker_of(
     problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
-    """Return features, and a maker of estimands from their residuals without functions of each."""
+    """Return features, and a function that makes estimands of what is not additive in each."""
     for name, variables in problem.choose(features).items():
         if len(variables) > 1:
             raise OptionError(
                 f"Interactions are of one variable with others, but `{name}` is a group; name "
                 "other features, or make the learner without `groups`."
             )
-    bases = dict[str, Basis]()
+    bases = dict[str, Basis]()  # filled when the features are known, and read by both functions
     every, make = maker_of(
         problem,
         features,

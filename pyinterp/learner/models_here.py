@@ -77,12 +77,12 @@ class ModelsHere:
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
-    _seats: dict[int, ModelOnRows] = field(default_factory=dict, init=False, repr=False)
+    _ready: dict[int, ModelOnRows] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {**state, "_seats": {}}
+        return {**state, "_ready": {}}
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
@@ -117,7 +117,7 @@ class ModelsHere:
         case = self.case(k)
         found = answers(part_of_case(case, k, positions), asked)
         # The engine and the predictions are kept, and no rows.
-        self._seats[k] = case.on(self.refits[k].evaluation)
+        self._ready[k] = case.on(self.refits[k].evaluation)
         return found
 
     def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
@@ -128,9 +128,9 @@ class ModelsHere:
 
     def case(self, k: int) -> ModelOnRows:
         """Return one model on its rows; its engine is chosen, and checked, once."""
-        if k in self._seats:
-            return self._seats[k].on(self.refits[k].evaluation.materialize())
-        refit, models = self.refits[k], ref(self)  # without a cycle models go with their fit
+        if k in self._ready:
+            return self._ready[k].on(self.refits[k].evaluation.materialize())
+        refit, models = self.refits[k], ref(self)  # no cycle: models are freed with their fit
         whatif = dispatch(
             refit.predictor,
             refit.design,
@@ -147,15 +147,15 @@ class ModelsHere:
             serve=partial(_serve, models, refit),
             without=partial(_without, models, refit.number),
         )
-        self._seats[k] = case.on(refit.evaluation)
+        self._ready[k] = case.on(refit.evaluation)
         return case
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
         """Return `describe` of the predictions of every refit for its evaluation rows."""
         for k in range(len(self.refits)):
-            if k not in self._seats:
+            if k not in self._ready:
                 self.case(k)
-        return describe([self._seats[k].whatif.factual for k in range(len(self.refits))])
+        return describe([self._ready[k].whatif.factual for k in range(len(self.refits))])
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""
@@ -189,11 +189,11 @@ class ModelsHere:
         return self.errors_at(estimand, scope.positions)
 
     def errors_at(self, estimand: Estimand, positions: Positions) -> CoefficientErrors | None:
-        """Return derivatives of the estimates along the directions in which coefficients vary.
+        """Return derivatives of the estimates along columns of a root of coefficients' covariance.
 
-        Of linear functions of predictions by the derivative of a link, where there is one. Else by
-        central differences of the estimand itself, measured with the coefficients moved: any
-        estimand, and any formula. None without coefficients.
+        Linear functions of predictions have them by the derivative of a link, where there is one.
+        Other estimands have central differences of fourth order, measured with the coefficients
+        moved. None without coefficients, as those of several refits.
         """
         stated = self.coefficients
         if stated is None:
@@ -204,9 +204,10 @@ class ModelsHere:
             whatif = tangents_of(case.whatif, [stated.shift(predictor, one) for one in directions])
             if whatif is not None:
                 rows = estimand.read(estimand.measure(replace(case, whatif=whatif))).rows
-                forwards, backwards = np.split(rows, 2)
+                forwards, backwards = np.split(rows, 2)  # a row is a moved model
                 return CoefficientErrors((forwards - backwards) / 2, stated.df, stated.cov_type)
-        case.whatif.memo, changes = {}, []  # rows are encoded once
+        case.whatif.memo = {}  # rows are encoded once
+        changes = []
         for direction in directions:
             values = []
             for steps, weight in WEIGHTS.items():

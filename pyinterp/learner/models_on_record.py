@@ -241,7 +241,10 @@ def stated_by(problem: Problem) -> Predictor | None:
 def _requests(
     questions: Sequence[Question], analysis: Analysis
 ) -> dict[str, tuple[Analysis, dict[str, Estimand]]]:
-    """Return the measured sums of questions, by the names of rows and the texts of requests."""
+    """Return the estimands that questions need, by the text of their request.
+
+    They are listed by the name of a part of the rows, beside its analysis.
+    """
     requests: dict[str, tuple[Analysis, dict[str, Estimand]]] = {}
     for question in questions:
         for plan in every_plan(question, analysis):

@@ -28,14 +28,12 @@ SIZES = {"no_interactions": 1, "pairwise": 2}
 def needs_intercept(estimator: Any) -> bool:
     """Whether the estimator wants the intercept column because it fits no intercept."""
     final = innermost(estimator)
-    return bool(
-        getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
-    )
+    return bool(getattr(final, "needs_intercept", False) or not getattr(final, "fit_intercept", 1))
 
 
 def fits_intercept(estimator: Any) -> bool:
     """Whether the estimator says that it fits an intercept."""
-    return getattr(innermost(estimator), "fit_intercept", None) is True
+    return bool(getattr(innermost(estimator), "fit_intercept", False))
 
 
 def wants_codes(estimator: Any) -> bool:

@@ -21,11 +21,12 @@ INSIDE = ("fget", "fn", "func", "__func__", "__wrapped__")
 
 
 def overrides_prediction(model: Any) -> bool:
-    """Whether a model, or its class before the first one of a library, has a part of a prediction.
+    """Whether the user's own part of a model defines a name that predictions of its library read.
 
-    That is ``predict`` or one of its like, or what these read of the library's object, at any
-    depth. Names alone count, which a class keeps when it travels to another process; a class that
-    extends no library is left to the comparison of its predictions.
+    The own part is the object, and its classes up to the first of a library. The names are
+    ``predict`` and its like, and all that their code reads of the object, at any depth. Names alone
+    are compared, as a class keeps them in another process. A class that extends no library is left
+    to the comparison of its predictions.
     """
     kind = type(model)
     methods = (name for name in getattr(model, "__dict__", ()) if hasattr(kind, name))

@@ -196,7 +196,11 @@ def _arguments(entries: list[dict[str, Any]], shared: Mapping[str, Any]) -> Iter
 
 
 def _functions(table: Mapping[str, Any]) -> Iterator[RFunction]:
-    """Yield the functions of R of the table, with arguments that they hand on to one another."""
+    """Yield the functions of R of the table.
+
+    An entry with `not_handed_on` hands its other arguments on to all later entries with `like`,
+    changed as `anew` says.
+    """
     handed_on: tuple[Argument, ...] = ()
     for name, entry in table["functions"].items():
         arguments = tuple(_arguments(entry["arguments"], table["shared"]))

@@ -99,9 +99,10 @@ class Checkpoint:
     def begin(self, facts: Mapping[str, str], call: object) -> str:
         """Write the call of the refits; raise `OptionError` if the folder has refits of another.
 
-        Return in words how settings and versions differ, which the proof is left to.
+        Return in words how settings and versions of the learner differ, "" if not. These raise
+        nothing: a kept refit is made again and must predict the same.
         """
-        facts = {name: PLACE.sub("", text) for name, text in facts.items()}
+        facts = {name: PLACE.sub("", text) for name, text in facts.items()}  # without addresses
         with self.lock("begin", wait=PATIENCE):
             before = self.facts
             for name, what in NAMES.items():

@@ -49,7 +49,10 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         notes: Sequence[Footnote],
         relation: MeanRelation = "difference",
     ) -> None:
-        """Take every hypothesis from its place."""
+        """Take every hypothesis from its place: an inference, a position there, and a weight.
+
+        A negative weight turns the sign of t; P is already that of the opposite side.
+        """
         self.relation = relation
         effect = np.array([weight * of.estimate[j] for of, j, weight in places])
         super().__init__(

@@ -265,7 +265,10 @@ class Process:
         for name in self.features:
             if name in self.levels:
                 check_levels(frame[name].unique().tolist(), self.levels[name], name)
-            elif frame[name].dtype.kind not in "iufb" or not np.isfinite(frame[name]).all():
+            elif (
+                frame[name].dtype.kind not in "iufb"
+                or not np.isfinite(frame[name].to_numpy(np.float64, na_value=np.nan)).all()
+            ):
                 raise OptionError(f"The column `{name}` of `frame` must hold finite numbers.")
 
     def __repr__(self) -> str:

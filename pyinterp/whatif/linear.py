@@ -113,7 +113,11 @@ class LinearWhatIf(ExactWhatIf):
     def sums_of_all(
         self, y: FloatArray, loss: Loss, features: Features
     ) -> tuple[list[str], FloatArray, FloatArray]:
-        """Return features whose columns are theirs alone, and sums of the squared errors of all."""
+        """Return features with columns of their own, and two sums of squared errors of each.
+
+        The errors are those of all pairs of a row and a donor, summed over donors and over rows,
+        shapes (n, features).
+        """
         if loss != LOSSES["squared"] or self.model.link is not only_sum:
             return super().sums_of_all(y, loss, features)
         every = {name: self.inputs.separate_columns(of) for name, of in features.items()}
@@ -121,7 +125,7 @@ class LinearWhatIf(ExactWhatIf):
         donated = np.empty((len(y), len(own)), order="F")
         for j, (columns, values) in enumerate(own.values()):
             donated[:, j] = values @ self.model.coefficients[columns, 0]
-        donated -= donated[0]  # a feature that does not vary changes nothing
+        donated -= donated[0]  # exactly 0 for a feature that does not vary
         rest = donated + (y - self._linear[:, 0])[:, None]
         return [*own], *_squares(rest, donated, np.ones(len(y)))
 

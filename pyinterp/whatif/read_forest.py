@@ -64,16 +64,16 @@ def _has_scores(pair: Any) -> bool:
     return hasattr(pair.estimator, "decision_function")
 
 
-def _mean_link(links: Sequence[Link], pairs: Sequence[Any]) -> Link:
+def _mean_link(links: Sequence[Link], calibrated: Sequence[Any]) -> Link:
     """Return the mean of calibrated probabilities, from the sums of all models side by side."""
 
     def mean(sums: FloatArray) -> FloatArray:
         parts = np.split(sums, len(links), axis=-1)
         total = np.zeros(())
-        for pair, link, part in zip(pairs, links, parts, strict=True):
-            total = total + _probabilities(
-                part if _has_scores(pair) else link(part), pair.calibrators
-            )
+        for one, link, part in zip(calibrated, links, parts, strict=True):
+            # Calibrators take sums where the model has a decision function, else probabilities.
+            scores = part if _has_scores(one) else link(part)
+            total = total + _probabilities(scores, one.calibrators)
         return np.asarray(total / len(links))
 
     return mean

@@ -112,9 +112,9 @@ def test_a_model_class_is_wanted(model):
     ("estimator", "fits"),
     [
         (LinearRegression(), True),
-        (LinearRegression(fit_intercept=False), False),
+        (LinearRegression(fit_intercept=np.False_), False),
         (make_pipeline(StandardScaler(), Ridge(fit_intercept=False)), False),
-        (GridSearchCV(Ridge(), {"alpha": [1.0]}), True),
+        (GridSearchCV(Ridge(fit_intercept=np.True_), {"alpha": [1.0]}), True),
         (TransformedTargetRegressor(Ridge(fit_intercept=False)), False),
         (pi.statsmodels_learner(sm.OLS), False),
         (make_pipeline(StandardScaler(), pi.statsmodels_learner(sm.OLS)), False),

@@ -103,7 +103,7 @@ def test_weights_of_a_network_equal_neuralnettools(function):
 
 def test_garson_by_hand_and_its_laws():
     w = np.array([[1.0, -2.0, 0.0], [3.0, 2.0, 0.0]])
-    found = garson(w, [1.0, -5.0, 2.0])  # the third unit is not connected
+    found = garson(w.astype(int), [1, -5, 2])  # the third unit is not connected
     assert_allclose(found, [(1 / 4 + 1 / 2) / 2, (3 / 4 + 1 / 2) / 2], rtol=EXACT)
     both = garson(w, np.array([[1.0, 2.0], [1.0, 0.0], [1.0, 1.0]]))
     assert_allclose(both.sum(axis=0), 1, rtol=EXACT)
@@ -163,6 +163,10 @@ def test_which_inputs_of_a_pipeline_a_variable_drives(data):
     found = model.native_importance().params
     assert found["g"] == pytest.approx(own.filter(like="onehotencoder__").sum())
     assert found["x"] == pytest.approx(own["remainder__x"])
+    gaps = data[["x", "z", "g"]].assign(x=data["x"].where(data["z"] > 0))
+    missing = make_pipeline(encode, RandomForestRegressor(20, random_state=0)).fit(gaps, data["y"])
+    found = pi.FittedModel(missing, gaps, data["y"]).native_importance().params
+    assert found.sum() == pytest.approx(1)
     linear = make_pipeline(encode, LinearRegression())
     raw = model_of("y ~ x + z + g", data, linear, design="frame").native_importance()
     assert raw.exog_names == names.tolist()

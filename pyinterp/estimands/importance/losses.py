@@ -245,6 +245,7 @@ def _conditional_losses(
     unreplaced, weights = np.zeros(len(y)), whatif.sample.weights
 
     def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return losses with draws and their means; add own losses, by donor, to `unreplaced`."""
         matrix = np.asarray(loss(y[block.rows, None], predictions))
         own = np.broadcast_to(losses[block.rows, None], matrix.shape)
         unreplaced[:] += block.by_donor(times_weights(own, block.rows, weights), len(y))

@@ -205,7 +205,7 @@ def garson(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> FloatArray:
     >>> garson([[1.0, 3.0], [1.0, -1.0]], [3.0, 0.5])
     array([0.625, 0.375])
     """
-    inputs, outputs = np.asarray(w_in), np.asarray(w_out)
+    inputs, outputs = np.asarray(w_in, np.float64), np.asarray(w_out)
     products = np.abs(inputs[:, :, None] * outputs.reshape(len(outputs), -1)[None])
     into = products.sum(axis=0)
     shares = np.divide(products, into, out=np.zeros_like(products), where=into > 0).sum(axis=1)
@@ -330,7 +330,10 @@ def _labels(whatif: WhatIf) -> list[Any]:
 
 
 def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
-    """Return which inputs of the last step change with some variables, shape (number,)."""
+    """Return which of `number` inputs of the last step change with some variables.
+
+    The steps of a pipeline are probed: some rows are given the values of every donor.
+    """
     before = _last(whatif).before
     driven = np.zeros(number, dtype=bool)
     if before is None:
@@ -343,5 +346,6 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
         inputs = before(swap.matrix(np.full(len(donors), row), every))
         dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
         table = np.asarray(dense, dtype=np.float64)
-        driven |= (table != table[:1]).any(axis=0)
+        gaps = np.isnan(table)  # which differ from themselves
+        driven |= ((table != table[:1]) & ~(gaps & gaps[:1])).any(axis=0)
     return driven

@@ -330,7 +330,10 @@ def without_rounding(deviations: FloatArray, predictions: FloatArray) -> FloatAr
 
 
 def _measure_effects(case: ModelOnRows, *, axes: Sequence[Axis | None]) -> Measurement:
-    """Return the importance of each feature in the curves; missing for axes that are None."""
+    """Return the contribution of every row to the importance of each feature along its axis.
+
+    Features without an axis are missing.
+    """
     absent = np.full(case.evaluation.nobs, np.nan)
     parts = [absent if axis is None else _importance(case.whatif, *axis) for axis in axes]
     return {"effect": Estimate.of_rows(np.column_stack(parts))}

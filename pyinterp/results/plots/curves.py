@@ -104,7 +104,10 @@ def _axes(
 
 
 def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[Any]:
-    """Return the scale of a number: its few values, or fewer breaks in narrow panels."""
+    """Return the axis of a number: a break at every grid point if these are points that fit.
+
+    Else there are a few breaks, fewer in narrow panels.
+    """
     breaks = np.unique(grid).tolist()
     if (
         step_of(grid, values)
