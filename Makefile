@@ -8,7 +8,7 @@ FAST = accumulated adapters bad_input errors estimate estimates features fit_mod
   predictive r_formulas r_style reading relation replicates resampling risk sample samplers \
   seeds
 # Files of tests/unit that take longest: `make nightly` and `make test-all` run them.
-SLOW = boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
+SLOW = boosting_offset causal codes columns conditional h_statistic interactions kernels labels linear loco \
   population statsmodels_formula
 # Compiled ahead, the modules that nothing imports would take 0.1 GB and a minute. Python caches those that are imported.
 INSTALL = $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile -e
