@@ -9,11 +9,11 @@ white wines             4898 x 12              ``quality``               folder,
 ``load_pima_diabetes``  768 x 9                ``diabetes``              folder, else OpenML
 ``load_airfoil``        1503 x 6               ``sound_pressure``        this package, offline
 ``load_ames``           2930 x 81              ``Sale_Price``            folder, else OpenML
-``load_boston``         506 x 14               ``medv``                  this package, offline
+``load_boston``         506 x 14               ``medv``                  folder, else OpenML
 ``load_diabetes``       442 x 11               ``progression``           scikit-learn, offline
 ======================  =====================  ========================  =====================
 
-Red wines, airfoils and Boston come with the package, with texts on source and license. Of the data
+Red wines and airfoils come with the package, with texts on source and license. Of the data
 that are not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
 there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its
 cache. Either way the table is compared with a pinned SHA-256, and a table that differs is an error.
@@ -127,7 +127,8 @@ def parse_csv(content: bytes) -> pd.DataFrame:
 
 def _read_folder(name: str, folder: str) -> bytes:
     """Return the checked bytes of the file in `folder`."""
-    file, unset = f"{name}.csv", f"or unset {FOLDER_VARIABLE} to download from OpenML."
+    file, in_r = f"{name}.csv", TABLES[name].get("in_r", "")
+    unset = f"or unset {FOLDER_VARIABLE} to download from OpenML.{in_r}"
     try:
         content = (Path(folder).expanduser() / file).read_bytes()
     except OSError as error:
@@ -146,7 +147,7 @@ def _read_openml(name: str, data_home: Folder) -> bytes:
 
     table = TABLES[name]
     copy = f"OpenML's copy of `{name}` (data_id={table['openml_id']})"
-    use_folder = f"set {FOLDER_VARIABLE} to a folder that holds {name}.csv."
+    use_folder = f"set {FOLDER_VARIABLE} to a folder that holds {name}.csv.{table.get('in_r', '')}"
     try:
         frame = datasets.fetch_openml(
             data_id=table["openml_id"], as_frame=True, parser="auto", data_home=data_home
@@ -618,8 +619,9 @@ def load_ames(*, data_home: Folder = None) -> pd.DataFrame:
 def load_boston() -> pd.DataFrame:
     """Return the median home value and 13 properties of 506 census tracts of Boston, 1970.
 
-    Bundled with this package. There are no missing values. Use the data to reproduce published
-    results.
+    There are no missing values. Use the data to reproduce published results.
+
+    The file ``boston.csv`` is read from the folder that ``PYINTERP_DATA`` names, or downloaded.
 
     Returns
     -------
@@ -648,14 +650,18 @@ def load_boston() -> pd.DataFrame:
     Raises
     ------
     DataError
-        If the file is not the pinned one (SHA-256).
+        If the data can't be found or downloaded, or are not the pinned ones (SHA-256).
 
     Notes
     -----
     The variable ``b`` assumes that racial self-segregation raises prices, and can't be turned back
     into B. Prefer another data set unless published results are to be reproduced.
 
-    Source: StatLib. License: none stated with the data.
+    R has the data; its line ``d <- MASS::Boston; names(d)[12] <- "b"; write.csv(d, "boston.csv",
+    row.names = FALSE, quote = FALSE)`` writes the file.
+
+    Source: StatLib; OpenML data set 531. License: none stated with the data, so the package does
+    not have them.
 
     References
     ----------
@@ -665,7 +671,7 @@ def load_boston() -> pd.DataFrame:
     Examples
     --------
     >>> from pyinterp.datasets import load_boston
-    >>> load_boston().shape
+    >>> load_boston().shape  # doctest: +SKIP
     (506, 14)
     """
     return load("boston")

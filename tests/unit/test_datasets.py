@@ -40,6 +40,7 @@ LOADERS = {
     "concrete": datasets.load_concrete,
     "pima_diabetes": datasets.load_pima_diabetes,
     "ames": datasets.load_ames,
+    "boston": partial(datasets.load, "boston"),
     "ames_kaggle_train": partial(datasets.load, "ames_kaggle_train"),
 }
 # Types in the order int64, float64, category.
@@ -48,6 +49,7 @@ TYPE_COUNTS = {
     "concrete": (1, 8, 0),
     "pima_diabetes": (6, 2, 1),
     "ames": (33, 2, 46),
+    "boston": (3, 11, 0),
     "ames_kaggle_train": (35, 3, 43),
 }
 
@@ -109,6 +111,8 @@ def openml_layout(folder, spec):
             frame[name] = [float(f"{v:.15g}") for v in frame[name]]
     elif spec.name.startswith("wine"):
         frame = frame.astype("float64")
+    elif spec.name == "boston":
+        frame = frame.astype({"chas": "category", "rad": "category"})
     return frame[frame.columns[::-1]]
 
 
@@ -257,6 +261,7 @@ class TestOpenml:
         assert f"data_id={spec.openml_id}" in message
         assert (spec.openml_sha256 or spec.sha256) in message
         assert f"set PYINTERP_DATA to a folder that holds {spec.name}.csv" in message
+        assert ("MASS::Boston" in message) == (spec.name == "boston")
 
     @pytest.mark.parametrize(
         "alter",
@@ -342,6 +347,7 @@ class TestRegistry:
             ("load_concrete", "concrete"),
             ("load_pima_diabetes", "pima_diabetes"),
             ("load_ames", "ames"),
+            ("load_boston", "boston"),
         ],
     )
     def test_docstring_describes_the_table(self, loader, name, data_folder):
