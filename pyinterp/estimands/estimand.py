@@ -115,18 +115,16 @@ class Problem:
         return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
     def choose(self, features: str | Sequence[str] | None) -> Features:
-        """Return the named features, or all."""
+        """Return the named features, or single variables of groups; by default all features."""
         if features is None:
             return dict(self.features)
         names = names_of(features)
-        for group, variables in self.features.items():
-            for name in set(names).intersection(variables) - self.features.keys():
-                raise OptionError(
-                    f"{quote(name)} is in the group {quote(group)}, whose variables are replaced "
-                    "together: name the group, or make the learner without `groups`."
-                )
-        check_names(names, self.features)
-        return {name: self.features[name] for name in dict.fromkeys(names)}
+        every: dict[str, tuple[str, ...]] = {
+            name: (name,) for group in self.features.values() for name in group
+        }
+        every |= self.features
+        check_names(names, every)
+        return {name: every[name] for name in names}
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.features)} features, {self.sample.nobs} rows")

@@ -53,7 +53,8 @@ def positivity(
     >>> res.positivity(["bmi", "bp"]).params.round(2).to_dict()
     {'bmi': 0.14, 'bp': 0.19}
     """
-    chosen = problem.choose(features)
+    single = [name for group in problem.features.values() for name in group]
+    chosen = problem.choose(single if features is None else features)
     samplers = samplers_of(problem, chosen, sampler)
     groups = [name for name, variables in chosen.items() if len(variables) > 1]
     of_one = "R²_j is of one variable: groups have none."

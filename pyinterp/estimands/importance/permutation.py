@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from pyinterp.checks import check_alpha, check_choice, is_count
+from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
@@ -75,7 +76,7 @@ def permutation_importance(
     if permutations == "all" and not samplers:
         data = problem.sample.variables
         values = [len(data[list(names)].drop_duplicates()) for names in chosen.values()]
-    title, replaced, notes_on = _draws_in_words(problem, list(chosen), samplers)
+    title, replaced, notes_on = _draws_in_words(problem, chosen, samplers)
     return comparison(
         problem,
         chosen,
@@ -107,7 +108,7 @@ def permutation_importance(
 
 
 def _draws_in_words(
-    problem: Problem, features: Sequence[str], samplers: Mapping[str, Sampler]
+    problem: Problem, features: Features, samplers: Mapping[str, Sampler]
 ) -> tuple[str, str, dict[str, str]]:
     """Return the title, the values that replace a feature, and further notes by feature."""
     title, replaced, notes = "permutation feature importance", "an independent draw.", {}
@@ -121,7 +122,7 @@ def _draws_in_words(
     data = problem.sample.variables
     for name in features:
         # A missing value is another value. A few rows tell it of most features.
-        columns = (data[of] for of in problem.features[name])
+        columns = (data[of] for of in features[name])
         if all(c[:9].nunique(dropna=False) <= 1 >= c.nunique(dropna=False) for c in columns):
             notes[name] = "{}: constant in the data, so nothing can be replaced."
     return title, replaced, notes

@@ -11,7 +11,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
-from pyinterp.data.features import Features, names_of
+from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -242,7 +242,8 @@ def _subsets(problem: Problem, features: str | Sets | None, order: Order) -> lis
         size = 2 if order == "pairwise" else 3
         sets = [features] if isinstance(features, str) else features
         return sets_of(every, sets, size, "feature")
-    names = list(problem.choose(None if features is None else names_of(features)))
+    names = every if features is None else list(dict.fromkeys(names_of(features)))
+    check_names(names, every)
     return [tuple(names)] if order == "total" else [(name,) for name in names]
 
 
