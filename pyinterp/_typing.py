@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
-# How means are compared.
+# How means are compared, and which of them.
 MeanRelation: TypeAlias = Literal["difference", "ratio", "odds ratio"]
+DifferenceKind: TypeAlias = Literal["reference", "adjacent", "all"]
 Matrix: TypeAlias = "npt.NDArray[np.float64] | pd.DataFrame | IntoDataFrame"

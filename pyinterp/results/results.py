@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray, MeanRelation
+from pyinterp._typing import DifferenceKind, FloatArray, IntArray, MeanRelation
 from pyinterp.checks import (
     POSITIVE,
     Interval,
@@ -646,9 +646,13 @@ class EstimandResults(TableOfEstimands):
         return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
     def differences(
-        self, reference: object = None, *, relation: MeanRelation = "difference"
+        self,
+        reference: object = None,
+        *,
+        kind: DifferenceKind = "reference",
+        relation: MeanRelation = "difference",
     ) -> Contrasts:
-        r"""Compare groups of rows, or the points of one curve, each with a reference.
+        r"""Compare groups of rows, or points of one curve, with a reference or with each other.
 
         Of results by groups (``by=``) every group is compared with one of them, term by term; of
         others every point of a curve, such as a level, with one of its points.
@@ -659,6 +663,8 @@ class EstimandResults(TableOfEstimands):
             The name of the group, or the value of the point; by default the first. Of results by
             groups the value of a point, if no group has this name, compares the points of every
             group's curve.
+        kind : {"reference", "adjacent", "all"}
+            Each with the reference, each with the one before (adjacent), or with all before.
         relation : {"difference", "ratio", "odds ratio"}
             Ratios are of mean predictions, such as risks, rates or means, and odds ratios of mean
             probabilities. With P the partial dependence, they are contrasts of :math:`\log P` and
@@ -699,7 +705,8 @@ class EstimandResults(TableOfEstimands):
                 f"{' or '.join(self.estimand.parameter.relations)}, not {quote(relation)}: ratios "
                 'are of mean predictions, odds ratios of mean probabilities, such as `pd("x")` has.'
             )
-        hypotheses = _differences(self.estimand.terms, reference, relation)
+        check_choice("kind", kind, ("reference", "adjacent", "all"))
+        hypotheses = _differences(self.estimand.terms, reference, relation, kind)
         return self._tests(hypotheses, relation, f"{relation}s")
 
     def equality_test(self) -> JointTest:
@@ -1030,8 +1037,10 @@ def _sum(weights: FloatArray, terms: Sequence[str]) -> str:
     return " ".join(parts).removeprefix("+ ").replace("- ", "-", "".join(parts).startswith("-"))
 
 
-def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hypotheses:
-    """Return the hypotheses that groups, or points of curves, have the values of the reference."""
+def _differences(
+    terms: Terms, reference: object, relation: MeanRelation, kind: DifferenceKind = "reference"
+) -> Hypotheses:
+    """Return the hypotheses that groups, or points of curves, have the values of others."""
     q, sign = len(terms.names), "-" if relation == "difference" else "/"
     points = terms.layout[terms.axes[0]].tolist() if len(terms.axes) == 1 else []
     groups = np.repeat(terms.groups, q // max(len(terms.groups), 1)).tolist()
@@ -1050,8 +1059,16 @@ def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hyp
             f"`reference` must be one of the groups or points {list_of(dict.fromkeys(levels))}, "
             f"not {quote(reference)}." + did_you_mean(str(reference), levels)
         )
-    at = {curve: k for k, curve in reversed([*enumerate(curves)]) if levels[k] == base}
-    pairs = [(j, at[curve]) for j, curve in enumerate(curves) if levels[j] != base]
+    order = list(dict.fromkeys(levels))
+    at = {(curve, levels[k]): k for k, curve in reversed([*enumerate(curves)])}
+
+    def others(level: object) -> list[object]:
+        before = order[: order.index(level)]
+        if kind == "reference":
+            return [base] if level != base else []
+        return before[-1:] if kind == "adjacent" else before
+
+    pairs = [(j, at[c, other]) for j, c in enumerate(curves) for other in others(levels[j])]
     return Hypotheses(
         weights=np.array([np.eye(q)[j] - np.eye(q)[k] for j, k in pairs]),
         target=np.zeros(len(pairs)),

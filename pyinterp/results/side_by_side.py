@@ -12,6 +12,7 @@ from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
 
 from pyinterp.checks import check_flag, is_list
+from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.results.footnotes import UNPROVEN
@@ -64,6 +65,8 @@ def summary_col(
     model_names: Sequence[str] | None = None,
     stars: bool = False,
     float_format: str | None = None,
+    keep: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
 ) -> Table:
     """Put several results side by side: estimates with standard errors below, one column each.
 
@@ -80,6 +83,9 @@ def summary_col(
     float_format : str, optional
         Such as ``"%.4f"``; by default four significant digits of the largest number
         of the estimand, of coefficients four decimals, as in statsmodels.
+    keep, drop : str or sequence of str, optional
+        Terms that are shown, in this order, and that are not; a variable such as ``"C(firm)"``
+        stands for the terms of all its levels. By default all terms are shown.
 
     Returns
     -------
@@ -122,7 +128,8 @@ def summary_col(
     columns = [_column_of(one) for one in several]
     _check_columns([one for one in several if isinstance(one, EstimandResults)])
     names = learner_names([c.learner for c in columns], model_names)
-    terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
+    every = list(dict.fromkeys(term for c in columns for term in c.params.index))
+    terms = _choose(every, keep=keep, drop=drop)
     cells = {
         name: _cells(column, terms, _formats(column, columns, float_format), stars=stars)
         for name, column in zip(names, columns, strict=True)
@@ -130,6 +137,8 @@ def summary_col(
     estimates = pd.DataFrame(cells, index=[stub for term in terms for stub in (term, "")])
     about = _facts(columns)
     notes = ["Standard errors in parentheses."]
+    if hidden := dict.fromkeys(_variable(term) for term in every if term not in terms):
+        notes.append(f"Not shown: {list_of(hidden)}.")
     models = [n for n, c in zip(names, columns, strict=True) if c.description == COEFFICIENTS]
     if 0 < len(models) < len(columns):
         notes.append(TWO_QUANTITIES.format(list_of(models)))
@@ -259,6 +268,29 @@ def _of_statsmodels(fitted: Any, name: str) -> _Column:
         "Cov. type": str(getattr(fitted, "cov_type", "")),
     }
     return _Column(name, COEFFICIENTS, params, bse, pvalues, facts)
+
+
+def _variable(term: str) -> str:
+    """Return the variable of a term, whose level or value stands in brackets."""
+    return term.partition("[")[0]
+
+
+def _choose(terms: Sequence[str], **chosen: str | Sequence[str] | None) -> Sequence[str]:
+    """Return the terms that `keep` names, but for those of `drop`; by default all."""
+    of_name: dict[str, list[str]] = {}
+    for term in terms:
+        for name in dict.fromkeys((term, _variable(term))):
+            of_name.setdefault(name, []).append(term)
+    named: dict[str, list[str]] = {}
+    for argument, value in chosen.items():
+        names = [] if value is None else names_of(value, argument)
+        if value is not None:
+            check_names(names, of_name, kind="term", argument=argument)
+        named[argument] = [term for name in names for term in of_name[name]]
+    every = dict.fromkeys(named["keep"] or terms)
+    if shown := [term for term in every if term not in named["drop"]]:
+        return shown
+    raise OptionError("`keep` and `drop` must leave a term, but all that are kept are dropped.")
 
 
 def _cells(

@@ -340,7 +340,12 @@ OTHERS = [
         base={"res": "fm", "path": "new_file()", "features": "'x'"},
     ),
     Call(name="cite", callee="pi.cite", base={"first": "pf", "second": "fm"}),
-    Call(name="summary_col", callee="pi.summary_col", base=BOTH),
+    Call(
+        name="summary_col",
+        callee="pi.summary_col",
+        own={"keep": "features", "drop": "features"},
+        base=BOTH,
+    ),
     Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int"),
     Call(
         name="Loss",

@@ -132,6 +132,14 @@ def test_ratios_are_contrasts_of_g_of_the_mean_curve(data, plan, relation):
             by.differences("never", relation=relation),
             [(0, 1), (0, 2), (3, 4), (3, 5)],
         ),
+        (curve, "adjacent"): (
+            curve.differences(relation=relation, kind="adjacent"),
+            [(0, 1), (1, 2)],
+        ),
+        (by, "all"): (
+            by.differences("never", relation=relation, kind="all"),
+            [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)],
+        ),
     }
     for (of, _), (ratios, pairs) in cases.items():
         expected = np.array([by_hand(of, *pair) for pair in pairs])

@@ -88,6 +88,29 @@ def test_terms_of_one_name_share_a_line_with_ours(fitted, models):
     assert "Numbers of OLS are coefficients, those of the others the estimand" in text
 
 
+@pytest.mark.parametrize(
+    ("chosen", "terms"),
+    [
+        ({"keep": ["s5", "bmi"]}, ["s5", "bmi"]),
+        ({"drop": "C(sex)"}, ["Intercept", "bmi"]),
+        ({"keep": "C(sex)", "drop": ["bmi"]}, ["C(sex)[T.2.0]"]),
+        ({"keep": "bmj"}, "Can't find term 'bmj'.*Did you mean `bmi`"),
+        ({"keep": "bmi", "drop": "bmi"}, "must leave a term"),
+        ({"drop": 1}, "`drop` must be a name"),
+    ],
+)
+def test_terms_are_kept_and_dropped(data, fitted, chosen, terms):
+    columns = [smf.ols("progression ~ C(sex) + bmi", data).fit()]
+    columns += [fitted.pfi()] if "s5" in chosen.get("keep", ()) else []
+    if isinstance(terms, str):
+        with pytest.raises(OptionError, match=terms):
+            pi.summary_col(columns, **chosen)
+    else:
+        table = pi.summary_col(columns, **chosen)
+        assert list(lines(table)) == terms
+        assert "Not shown: " in str(table)
+
+
 def test_exports_and_names_have_both(fitted, models):
     table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
     for text in (str(table), table.as_latex(), table.to("markdown"), table.as_csv()):
