@@ -643,7 +643,8 @@ def maker_of(
         raise OptionError(
             "Coefficients and interactions of the population are of means, but the learner "
             f"predicts none ({aim.words}): use one that learns means or probabilities by squared "
-            'error, log loss or the like. If it does, say so by `prediction="mean"`.'
+            'error, log loss or the like. If it does, say so by `prediction="mean"`. Of quantiles '
+            'see the page "Quantiles of the response".'
         )
     chosen = problem.choose(features)
     samplers = dict(samplers_of(problem, chosen, sampler))

@@ -194,7 +194,8 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     found, count = COV_TYPES[name](replicates), replicates.evaluations.cluster_count
     if count is not None and count < LEAST_CLUSTERS and replicates.number > 1 and not found.reason:
         few = f"There are {count} clusters. With fewer than {LEAST_CLUSTERS} intervals are too"
-        return replace(found, warning=f"{few} narrow, and t and tests of 0 find too much.")
+        page = 'See the page "A field trial of 3 to 11 blocks".'
+        return replace(found, warning=f"{few} narrow, and t and tests of 0 find too much. {page}")
     return found
 
 

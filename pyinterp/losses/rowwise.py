@@ -193,7 +193,8 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     if chosen is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
         raise LossError(
             f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
-            "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
+            "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`, as "
+            'the page "Ordered answers, and a questionnaire" does.'
         )
     # Whether the model states a distribution is seen where it is asked.
     if chosen.needs not in ("distribution", predictor.kind):

@@ -16,7 +16,8 @@ from pyinterp.resampling.resampling import Resampling
 
 WITHIN = (
     "Subtract the means of its level from each row's response and numbers, and leave the levels "
-    "out; or draw within levels, `pi.Bootstrap(15, strata=...)` without `cluster`."
+    "out; or draw within levels, `pi.Bootstrap(15, strata=...)` without `cluster`. See the page "
+    '"Firms or persons over years".'
 )
 # Number of a part, variable, its levels, and how many evaluation rows have them.
 Unseen: TypeAlias = list[tuple[int, str, list[Any], int]]

@@ -354,11 +354,14 @@ class HalfSampling(_Draws):
         if self.cluster is not None:
             what, least = "clusters", LEAST_CLUSTERS
         if units.count < least:
-            other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"
+            other, page = "pi.Bootstrap(15)", ""
+            if self.cluster is not None:
+                other = "pi.Bootstrap(15, cluster=...)"
+                page = ' See the page "A field trial of 3 to 11 blocks".'
             raise DataError(
                 f"Half-sampling needs at least {least} {what}, below which its intervals are "
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
-                "that are too narrow."
+                f"that are too narrow.{page}"
             )
 
         def halves(pair: int) -> list[Split]:

@@ -1,5 +1,6 @@
 """The site: few pages for readers, recipes first, and what checks the package apart from them."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -61,6 +62,21 @@ def test_every_page_is_in_the_menu_once():
         if not {"_build", "vignettes", "generated"} & set(path.parts)
     }
     assert written <= set(pages)
+
+
+def test_pages_that_messages_name_are_there():
+    package = DOCS.parent / "pyinterp"
+    texts = [path.read_text(encoding="utf-8") for path in package.rglob("*.toml")]
+    for path in package.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        texts += [
+            n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)
+        ]
+    named = {name for text in texts for name in re.findall(r'page "([^"]+)"', text)}
+    heads = (source(page).read_text(encoding="utf-8") for page in below("index"))
+    titles = {title for head in heads for title in re.findall(r"^# (.+)$", head, re.MULTILINE)}
+    assert named - titles == set()
+    assert len(named) >= 7
 
 
 def prose(path):

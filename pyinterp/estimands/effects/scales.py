@@ -249,7 +249,8 @@ def _of_order(predictor: Predictor, scale: Any) -> UsedScale:
         raise OptionError(
             "Cumulative probabilities and scores need probabilities of ordered classes: make the "
             "response an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`, of "
-            "a classifier with `predict_proba`."
+            'a classifier with `predict_proba`, as the page "Ordered answers, and a questionnaire" '
+            "does."
         )
     if scale == "cumulative":
         return "cumulative"
