@@ -47,7 +47,7 @@ from pyinterp.samplers import Draws, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of
 from pyinterp.whatif import PREDICTIONS
 
-KNOTS = np.arange(1, 7) / 7  # quantiles where functions of a number bend
+KNOTS = np.arange(8) / 7  # quantiles where functions of a number bend
 FEW = 10  # values of a number: each has a knot
 MOST_POINTS, BEYOND = 100, 10  # of the learner's own main effect, and outside of the rows
 ALONE = 1 - 1e-9  # leverage of a row with a column of its own
@@ -55,7 +55,10 @@ SMALLEST = 0.01  # of the sd of f: less is what lines between points leave of it
 
 
 class Basis(NamedTuple):
-    """Functions of one feature: itself and hinges at knots, or an indicator of every level."""
+    """Functions of one feature: cubic splines by knots, or an indicator of every level.
+
+    The first one of a number is itself. The knots have its least and largest value.
+    """
 
     feature: Feature
     knots: FloatArray
@@ -67,9 +70,7 @@ class Basis(NamedTuple):
             return cls(feature, np.empty(0))
         x = sample[feature.variables[0]].dropna().to_numpy(dtype=np.float64)
         values = np.unique(x)
-        return cls(
-            feature, values[1:-1] if len(values) <= FEW else np.unique(np.quantile(x, KNOTS))
-        )
+        return cls(feature, values if len(values) <= FEW else np.unique(np.quantile(x, KNOTS)))
 
     @property
     def size(self) -> int:
@@ -82,7 +83,9 @@ class Basis(NamedTuple):
         if self.feature.levels:
             return np.eye(self.size)[codes_of(column, self.feature.levels)]
         x = column.to_numpy(dtype=np.float64)[:, None]
-        return np.column_stack([x, np.maximum(x - self.knots, 0.0)])
+        width = np.ptp(self.knots) or 1.0
+        above = np.maximum(x - self.knots[:-1], 0.0) / width
+        return np.column_stack([x, width * ((x - self.knots[0]) / width) ** 2, width * above**3])
 
 
 def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
@@ -236,7 +239,8 @@ def _products(one: Residuals, *, sample: Sample, others: Sequence[Feature]) -> E
     E(b | Z) has missed where the spread of the feature changes with them.
     """
     data = sample.variables.take(np.searchsorted(sample.rows, one.rows))
-    parts = [Basis(each, np.empty(0))(data)[:, len(each.levels) > 0 :] for each in others]
+    parts = [Basis(each, np.zeros(1))(data) for each in others]
+    parts = [b[:, 1:] if each.levels else b[:, :1] for b, each in zip(parts, others, strict=True)]
     z, weights = np.column_stack(parts), one.weights
     v = one.x[:, 1:] if one.feature.levels else one.x[:, :1]
     every = (z[:, :, None] * v[:, None, :]).reshape(len(z), -1)

@@ -35,19 +35,20 @@ def crossed(formula, data, estimator=BOOSTING, plan=FOLDS, **options):
 
 
 def projected(A, column):
-    """Return what is left of a column by the normal equations, smallest solutions."""
-    return column - A @ (np.linalg.pinv(A.T @ A) @ (A.T @ column))
+    """Return what is left of a column by an orthogonal basis of A."""
+    Q = np.linalg.qr(A)[0]
+    return column - Q @ (Q.T @ column)
 
 
-def hinges(x, every):
-    knots = np.quantile(every, np.arange(1, 7) / 7)
-    return np.column_stack([x, *(np.where(x > k, x - k, 0.0) for k in knots)])
+def splines(x, every):
+    knots = np.quantile(every, np.arange(7) / 7)
+    return np.column_stack([x, x**2, *(np.where(x > k, x - k, 0.0) ** 3 for k in knots)])
 
 
 def naive(res, data):
     """Return V and h of x of every row: h of one fold at a time, by predictions of copies."""
     n, every = len(data), data["x"].to_numpy()
-    V, h = np.empty((n, 7)), np.empty(n)
+    V, h = np.empty((n, 9)), np.empty(n)
     for case in res.analysis.cases:
         train, rows = case.train.rows, case.evaluation.rows
         others = pd.get_dummies(data[["a", "b", "g"]]).to_numpy(float)
@@ -61,11 +62,11 @@ def naive(res, data):
         lower, upper = np.linspace(low, observed[0], 10), np.linspace(observed[-1], high, 10)
         points = np.unique(np.concatenate([lower, observed, upper]))
         curve = np.array([predict_of(case, frame.assign(x=p)).mean() for p in points])
-        away, main, left = np.empty((m, 7)), np.empty(m), np.empty(m)
+        away, main, left = np.empty((m, 9)), np.empty(m), np.empty(m)
         for i in range(m):
             values = center[i] + np.delete(residuals, i)
             copies = pd.concat([frame.iloc[[i]]] * (m - 1)).assign(x=values)
-            away[i] = (hinges(every[rows][[i]], every) - hinges(values, every).mean(axis=0))[0]
+            away[i] = (splines(every[rows][[i]], every) - splines(values, every).mean(axis=0))[0]
             main[i] = np.interp(every[rows][i], points, curve)
             main[i] -= np.interp(values, points, curve).mean()
             left[i] = f[i] - predict_of(case, copies).mean()
