@@ -82,7 +82,7 @@ QUESTIONS = {
         "compare_targets entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (
-        "interactions h_statistic vint positivity redundancy"
+        "interactions products h_statistic vint positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
     "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",

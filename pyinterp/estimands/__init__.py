@@ -18,7 +18,7 @@ Where             Content
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
 `population`      Of nature: slopes, contrasts and importances by residuals on residuals
-`interactions`    Of nature: whether a feature interacts with any others
+`interactions`    Of nature: whether features interact, and coefficients of their products
 `groups`          Any estimand by groups of rows
 `questions`       Questions: estimands by name, with their options and rows; and as texts, by which
                   what was measured is found

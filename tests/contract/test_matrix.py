@@ -301,7 +301,7 @@ def test_conditional_importance(name, response):
 
 @pytest.mark.parametrize(("name", "response"), SAMPLED_CELLS, ids=str)
 def test_shapley_shares_and_interactions_of_nature(name, response):
-    """SAGE for refits and for one model; interactions of rows that are pooled over folds."""
+    """SAGE for refits and one model; interactions and products of rows pooled over folds."""
     cell, model = served(name, response), learner(name, response)
     folds = model.fit(pi.CrossValidation(2), seed=1)
     if not {"squared", "brier"} & cell.losses:
@@ -309,6 +309,8 @@ def test_shapley_shares_and_interactions_of_nature(name, response):
             folds.sage()
         with pytest.raises(OptionError, match="are of means"):
             folds.interactions("x")
+        with pytest.raises(OptionError, match="are of means"):
+            folds.products("x")
         return
     for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
         assert_readable(level.sage(), 3)
@@ -319,6 +321,9 @@ def test_shapley_shares_and_interactions_of_nature(name, response):
     assert (found.conf_int()[0] >= 0).all()
     assert "P" in str(found.summary())
     assert len(found.plot().data) == len(found.params)
+    assert_readable(folds.products("x"), 3 * curves)
+    beside = folds.importance([pi.ask("products", "x", "z"), pi.ask("interactions", "x")])
+    assert beside.tidy()["term"].nunique() == 2 * curves
 
 
 # How many numbers a model reports of itself, per class; 0 if it has none.

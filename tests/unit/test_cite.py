@@ -44,6 +44,7 @@ def keys(*results):
         ("h_statistic", {"order": "pairwise"}, "efron1981 friedman2008 molnar2021"),
         ("loss", {}, "efron1981 molnar2021"),
         ("interactions", {}, "robinson1988 williamson2023"),
+        ("products", {"feature": "x"}, "chernozhukov2018 robinson1988"),
         ("population", {}, "chernozhukov2018 khan2025 robinson1988 williamson2023"),
         (
             "importance",
