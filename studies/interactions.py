@@ -1,20 +1,14 @@
 """How often `interactions()` rejects, in worlds with and without interactions of x.
 
-    python studies/interactions.py RAW SECONDS [CELL ...]
-
-Every data set adds a line to the file RAW, and what is there is not done again; after so many CPU
-seconds it stops. The cells, such as `300/boosting/` or `300/boosting/linear`, take turns, so that
-they have as many data sets. Their summary goes to `studies/results/interactions.csv`, with the
-number of data sets in every row. Nothing in the package was tuned on these data sets.
+It is run as `studies/turns.py` says. The summary goes to `studies/results/interactions.csv`, with
+the number of data sets in every row. Nothing in the package was tuned on these data sets.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -23,8 +17,8 @@ import numpy as np
 import pandas as pd
 import statsmodels.formula.api as smf
 from population import LEARNERS, MILLION  # beside this file
+from turns import fitted, main
 
-import pyinterp as pi
 from pyinterp.estimands.interactions import interactions
 from pyinterp.estimands.population import LARGEST_BIAS
 
@@ -145,6 +139,7 @@ def _steps(x: Any, a: Any, b: Any) -> Any:
     return _bent(x, a, b) + 1.5 * (x > 0)
 
 
+@cache
 def worlds() -> dict[str, World]:
     """Return all worlds."""
     numbers: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
@@ -198,11 +193,16 @@ def worlds() -> dict[str, World]:
     return {**found, "slopes by 8 levels": World(_factor(0.5), np.nan, null=False)}
 
 
-SIZES = 300, 400, 1000
 NAMES = {"boosting": "boosting", "forest": "forest", "ridge": "splines, ridge"}
-SETS = 400
 ONLY = {400: (".4 x a",)}  # of this size
-COLUMNS = ["n", "world", "learner", "set", "p_value", "estimate", "least", "bias", "f_test"]
+COLUMNS = ["p_value", "estimate", "least", "bias", "f_test"]
+
+
+def cells() -> list[tuple[str, int, str]]:
+    """Return learner, size and world of every cell."""
+    every = product((300, 400, 1000), NAMES, worlds())
+    some = [(learner, n, w) for n, learner, w in every if w in ONLY.get(n, worlds())]
+    return [(learner, n, w) for learner, n, w in some if w != "blocks" or n == 300]
 
 
 def _products(data: pd.DataFrame) -> float:
@@ -212,48 +212,24 @@ def _products(data: pd.DataFrame) -> float:
     return float(many.compare_f_test(few)[1])
 
 
-def one_set(world: World, learner: str, n: int, k: int) -> dict[str, Any]:
+def one_set(learner: str, n: int, world: str, k: int) -> list[dict[str, Any]]:
     """Return the numbers of x in one data set."""
-    data = world.draw(np.random.default_rng([n, k, OFFSET]), n)
-    model = pi.Learner.from_formula("y ~ .", data, LEARNERS[NAMES[learner]][world.classifier])
-    res = model.fit(pi.CrossValidation(5), seed=k, progress=False)
+    data, res = fitted(worlds()[world], LEARNERS[NAMES[learner]], n, k, OFFSET)
     found = res.estimate(replace(interactions(res.analysis.problem, "x"), diagnostic=None))
     rejected = found.pvalues["x"] < LEVEL  # else nobody needs the diagnostic, most of the work
-    return {
+    row = {
         "p_value": found.pvalues["x"],
         "estimate": found.params["x"],
         "least": found.conf_int().iloc[0, 0],
         "bias": res.interactions("x").diagnostics[0].params["x"] if rejected else np.nan,
         "f_test": _products(data),
     }
+    return [row]
 
 
-def run(raw: Path, seconds: float, chosen: list[str]) -> None:
-    """Add data sets to a file, cell by cell in turn, until the time is over."""
-    done: set[tuple[int, str, str, int]] = set()
-    if raw.exists():
-        before = pd.read_csv(raw)[["n", "world", "learner", "set"]]
-        done = set(before.itertuples(index=False, name=None))
-    every, start = worlds(), time.process_time()
-    for k, n, learner, name in product(range(SETS), SIZES, NAMES, every):
-        if chosen and not f"{n}/{learner}/{name}".startswith(tuple(chosen)):
-            continue
-        if name not in ONLY.get(n, every):
-            continue
-        if (n, name, learner, k) in done or (name == "blocks" and n > 300):
-            continue
-        if time.process_time() - start > seconds:
-            return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            row = one_set(every[name], learner, n, k)
-        row |= {"n": n, "world": name, "learner": learner, "set": k}
-        pd.DataFrame([row])[COLUMNS].to_csv(raw, mode="a", header=not raw.exists(), index=False)
-
-
-def summarize(raw: Path) -> pd.DataFrame:
+def summarize(data: pd.DataFrame) -> pd.DataFrame:
     """Return, for every cell, shares of data sets and their number."""
-    data, every = pd.read_csv(raw), worlds()
+    every = worlds()
     data["share"] = data["world"].map({name: one.share for name, one in every.items()})
     data["null"] = data["world"].map({name: one.null for name, one in every.items()})
     data["rejects"] = (data["p_value"] < LEVEL).astype(float)
@@ -275,8 +251,4 @@ def summarize(raw: Path) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    path, most = Path(sys.argv[1]), float(sys.argv[2])
-    run(path, most, sys.argv[3:])
-    result = summarize(path)
-    result.to_csv(SUMMARY, index=False)
-    print(result.to_string())
+    main(SUMMARY, cells(), one_set, COLUMNS, summarize)

@@ -1,23 +1,15 @@
 """How often `population()` covers, and rejects, what is true of simulated worlds.
 
-    python studies/population.py RAW SECONDS [LEARNER ...]
-    python studies/population.py plans SETS
-
-Every data set adds lines to the file RAW, and what is there is not done again; after so many CPU
-seconds it stops. The cells take turns, so that they have as many data sets. Their summary goes to
-`studies/results/population.csv`, with the number of data sets in every row; `bias` there is in
-widths of intervals. Nothing in the package was tuned on these data sets. With `plans` the data sets
-of one world are analyzed by other plans, for `studies/results/population_plans.csv`.
+It is run as `studies/turns.py` says. The summary goes to `studies/results/population.csv`, with the
+number of data sets in every row; `bias` there is in widths of intervals. Nothing in the package was
+tuned on these data sets.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +22,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+from turns import main  # beside this file
 
 import pyinterp as pi
 from pyinterp.estimands.population import LARGEST_BIAS
@@ -285,6 +278,7 @@ def _variance(draw: Callable[..., pd.DataFrame]) -> float:
     return float(draw(np.random.default_rng(0), MILLION)["y"].var())
 
 
+@cache
 def worlds() -> dict[str, World]:
     """Return all worlds, with truths that are known or means of a million rows."""
     left = 1 / (1 / 0.64 + 0.64 / 0.36)  # V(x | others) where `null` is one of them
@@ -354,7 +348,8 @@ def _harder() -> dict[str, World]:
 
 
 COLUMNS = ["estimate", "std_error", "conf_low", "conf_high", "p_value"]
-# Rows, where they are not 500, and data sets of every world.
+OF_TERMS = ["term", "slope", "share", *COLUMNS, "least", "relevant", "r2", "bias"]
+# Rows, where they are not 500.
 ROWS = {
     "two texts": 360,
     "three texts": 360,
@@ -366,17 +361,28 @@ ROWS = {
     "50 clusters": 600,
     "3% events": 1000,
 }
-SETS = 200
+# The same in more rows, of the linear learner.
+MORE_ROWS = {"two texts": 1000, "five numbers": 1000, "product of 21": 2000, "product of 30": 2000}
+# Harder worlds of all learners; the linear one has them all.
+EVERY_LEARNER = {"two texts", "five numbers", "product of 21", "product of three", "Friedman"}
 SEED = 58
 
 
-def cells(learners: list[str]) -> list[tuple[int, str, str]]:
-    """Return size, world and learner of every cell, in the order in which they are run."""
-    return [(ROWS.get(w, 500), w, name) for name in learners for w in worlds()]
+def cells() -> list[tuple[str, int, str]]:
+    """Return learner, size and world of every cell."""
+    every = {"linear": worlds(), "boosting": _few(), "forest": _few()}
+    found = [(name, ROWS.get(w, 500), w) for name, some in every.items() for w in some]
+    return found + [("linear", n, w) for w, n in MORE_ROWS.items()]
 
 
-def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
+def _few() -> list[str]:
+    """Return the worlds of learners that are not linear."""
+    return [w for w in worlds() if w not in _harder() or w in EVERY_LEARNER]
+
+
+def one_set(learner: str, n: int, name: str, k: int) -> list[dict[str, Any]]:
     """Return the numbers of every term of one data set."""
+    world = worlds()[name]
     data = world.draw(np.random.default_rng([n, k, SEED]), n)
     plan = pi.CrossValidation(5, cluster=world.cluster)
     apart = {None, world.cluster, world.weights} - {None}
@@ -389,11 +395,11 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
         weights_type=world.weights and "sampling",
     )
     asked = sorted({term.partition("[")[0] for term in world.truth})
-    fitted = model.fit(plan, seed=k, progress=False)
-    found = fitted.population(asked)
+    fits = model.fit(plan, seed=k, progress=False)
+    found = fits.population(asked)
     excess = ols = None
     if learner == "linear" and not world.classifier:
-        targets = fitted.compare_targets(asked)
+        targets = fits.compare_targets(asked)
         t = targets.params / targets.bse
         excess = pd.Series(2 * stats.norm.sf(abs(t)), t.index)
         ols = smf.ols(f"y ~ {' + '.join(variables)}", data).fit().bse
@@ -419,67 +425,8 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
     return rows
 
 
-def run(raw: Path, seconds: float, learners: list[str]) -> None:
-    """Add data sets to a file, cell by cell in turn, until the time is over."""
-    done: set[tuple[int, str, str, int]] = set()
-    if raw.exists():
-        before = pd.read_csv(raw, keep_default_na=False)[["n", "world", "learner", "set"]]
-        done = set(before.itertuples(index=False, name=None))
-    every, start = worlds(), time.process_time()
-    for k in range(SETS):
-        for n, world, learner in cells(learners):
-            if (n, world, learner, k) in done:
-                continue
-            if time.process_time() - start > seconds:
-                return
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                rows = one_set(every[world], learner, n, k)
-            frame = pd.DataFrame(rows)
-            for name, value in (("set", k), ("learner", learner), ("world", world), ("n", n)):
-                frame.insert(0, name, value)
-            columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
-                       "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
-                       "bias", "std_error", "ols_error", "excess_p"]  # fmt: skip
-            frame.reindex(columns=columns).to_csv(
-                raw, mode="a", header=not raw.exists(), index=False
-            )
-
-
-PLANS = {
-    "5 folds": pi.CrossValidation(5),
-    "10 folds": pi.CrossValidation(10),
-    "5 folds, 4 repeats": pi.CrossValidation(5, repeats=4),
-    "default": pi.HalfSampling(),
-}
-
-
-def by_plan(learner: str, sets: int) -> pd.DataFrame:
-    """Return slopes of x and their intervals where its spread changes, by data set and plan."""
-    world, rows = worlds()["changing spread"], []
-    for k, (name, plan) in product(range(sets), PLANS.items()):
-        data = world.draw(np.random.default_rng([500, k, SEED]), 500)
-        model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][0])
-        found = model.fit(plan, seed=k, progress=False).population("x").summary_frame().iloc[0]
-        rows.append({"learner": learner, "plan": name, "set": k, **found})
-    return pd.DataFrame(rows)
-
-
-def summary_of_plans(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return, for every learner and plan, the share of intervals that cover, and their number."""
-    covers = (rows["conf_low"] <= 1.4) & (rows["conf_high"] >= 1.4)
-    table = rows.assign(covers=covers).groupby(["learner", "plan"], sort=False)
-    return table.agg(
-        sets=("set", "size"),
-        covers=("covers", "mean"),
-        std_error=("std_error", "mean"),
-        spread=("estimate", "std"),
-    ).round(4)
-
-
-def summarize(raw: Path) -> pd.DataFrame:
+def summarize(data: pd.DataFrame) -> pd.DataFrame:
     """Return, for every cell and term, shares of data sets and their number."""
-    data = pd.read_csv(raw, keep_default_na=False, na_values=[""])  # a term is called "null"
     data["covers"] = (data["conf_low"] <= data["slope"]) & (data["slope"] <= data["conf_high"])
     data["covers"] = data["covers"].astype(float).where(data["estimate"].notna())
     data["holds"] = (data["least"] <= data["share"] + 1e-12).astype(float)
@@ -487,6 +434,7 @@ def summarize(raw: Path) -> pd.DataFrame:
     data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
     data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
     data["marked"] = (data["bias"] > LARGEST_BIAS).astype(float).where(data["bias"].notna())
+    data["unmarked_covers"] = data["covers"].where(data["marked"] == 0)
     data["unmarked_P"] = data["rejects"].where(data["marked"] == 0)
     data["excess"] = (data["excess_p"] < 0.05).astype(float).where(data["excess_p"].notna())
     data["width"] = data["std_error"] / data["ols_error"]
@@ -505,6 +453,7 @@ def summarize(raw: Path) -> pd.DataFrame:
         limit_holds=("holds", "mean"),
         P_relevant=("rejects", "mean"),
         marked=("marked", "mean"),
+        covers_if_unmarked=("unmarked_covers", "mean"),
         P_if_unmarked=("unmarked_P", "mean"),
         width=("width", "mean"),
         excess_P=("excess", "mean"),
@@ -513,11 +462,4 @@ def summarize(raw: Path) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "plans":
-        plans = summary_of_plans(by_plan("linear", int(sys.argv[2])))
-        sys.exit(plans.to_csv(SUMMARY.with_name("population_plans.csv")))
-    path, most = Path(sys.argv[1]), float(sys.argv[2])
-    run(path, most, sys.argv[3:] or ["linear"])
-    result = summarize(path)
-    result.to_csv(SUMMARY, index=False)
-    print(result.to_string())
+    main(SUMMARY, cells(), one_set, [*OF_TERMS, "ols_error", "excess_p"], summarize)
