@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.half_refits import HalfRefits
 from pyinterp.inference.refit_sums import ROUNDING, Fold, RefitSums, contributions
-from pyinterp.representation import about
+from pyinterp.representation import about, cached_array
 from pyinterp.resampling import Group
 
 
@@ -117,7 +116,7 @@ class Replicates:
         """m, the number of refits whose mean is the estimate."""
         return len(self.evaluations.estimating)
 
-    @cached_property
+    @cached_array
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return self.sums.values[[*self.evaluations.estimating]]
@@ -133,7 +132,7 @@ class Replicates:
         single = self.sums.single
         return tuple(single[k] for k in self.evaluations.estimating) if single else ()
 
-    @cached_property
+    @cached_array
     def mc_variance(self) -> FloatArray:
         r"""Monte Carlo variance of the estimates' mean over m refits, shape (q,).
 
@@ -212,7 +211,7 @@ class Replicates:
             level += evaluations.counts([k])[:, None] * self.sums.values[k]
         return self._mean(sums + level)[evaluations.times > 0]
 
-    @cached_property
+    @cached_array
     def skewness(self) -> FloatArray:
         r""":math:`|g| / \sqrt n` of every term, g the skewness of the rows' contributions.
 
@@ -236,7 +235,7 @@ class Replicates:
         terms = zip(effects.T, np.broadcast_to(sizes, effects.shape[1]), strict=True)
         return np.array([_skewness(term[seen], size) for term, size in terms])
 
-    @cached_property
+    @cached_array
     def idle_share(self) -> FloatArray:
         """The share of half refits in which a feature has no effect at all, per term.
 

@@ -24,12 +24,61 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import POSITIVE, Interval, check_alpha, check_number
+from pyinterp.errors import InferenceError, OptionError
 from pyinterp.inference.half_sample.square import SquareVariance, effect_variance
 from pyinterp.inference.intervals import t_quantile
 from pyinterp.inference.terms import TermInference
 
 # Quantiles of a standard error over which power is averaged: scipy lacks noncentral t far out.
 POINTS = 2000
+SIZES = ("n", "n_low", "n_high")
+
+
+def rows_needed(
+    terms: TermInference,
+    nobs: int,
+    alpha: float,
+    width: float | None,
+    effect: float | None,
+    power: float,
+) -> FloatArray:
+    """Return the rows of an analysis that terms need, and their 95% limits, shape (q, 3).
+
+    Raises
+    ------
+    OptionError
+        If neither is given, or one that changes nothing, or no number or test has such a size.
+    InferenceError
+        For one-sided tests, and without standard errors.
+    """
+    square = terms.variance.varies_as_square
+    for name, value in {"width": width, "effect": effect}.items():
+        if value is not None:
+            check_number(name, value, POSITIVE)
+    check_alpha(alpha)
+    check_number("power", power, Interval(alpha, 1))
+    if effect is None if square else (width is None) == (effect is None):
+        raise OptionError(
+            "`sample_size` of an importance needs `effect`, the importance that is worth "
+            "finding, alone or with the `width` of its interval."
+            if square
+            else "`sample_size` needs either the `width` of intervals, or the `effect`, a "
+            "distance from no effect, that a test is to find."
+        )
+    if terms.alternative != "two-sided" or not (terms.bse > 0).any():
+        reason = terms.variance.reason or "they are one-sided, or have no standard errors"
+        raise InferenceError(f"`sample_size` is of two-sided results with errors: {reason}.")
+    if width is None and (not terms.has_test or np.isnan(terms.null).all()):
+        raise OptionError("There is no test of no effect to have a power: give a `width`.")
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        rows = np.ceil(nobs * more_rows(terms, alpha, width, effect, power))
+    if np.isinf(rows).any():
+        raise OptionError(
+            "`width`, `effect` and `alpha` must be within reach of some number of rows, which "
+            "these are not: give larger ones."
+        )
+    return np.asarray(rows)
 
 
 def more_rows(

@@ -22,6 +22,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn import config_context, get_config
 
 from pyinterp.errors import OptionError
+from pyinterp.parallel.pickles import Sent, received
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
 T = TypeVar("T")
@@ -85,10 +86,11 @@ def outcomes(
     results: Generator[T, None, None] | None = None
     try:
         results = parallel(map(delayed(call.do), jobs))
+        loaded = map(received, results)
         if progress is False:
-            yield results
+            yield loaded
         else:
-            with closing(with_progress(results, total, label, unit, progress)) as counted:
+            with closing(with_progress(loaded, total, label, unit, progress)) as counted:
                 yield counted
     finally:
         # Stop the jobs, and wait a while for the ones under way.
@@ -141,7 +143,7 @@ class _Call:
         """Whether the call, or one that it is a part of, has ended."""
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
-    def do(self, job: Callable[[], T]) -> T:
+    def do(self, job: Callable[[], T]) -> T | Sent:
         """Do a job; in another thread than the caller's `stop_if_over` ends it with its call."""
         thread = threading.get_ident()
         wanted, here = self._versions, versions() if self._versions else {}
@@ -152,13 +154,15 @@ class _Call:
             )
         with config_context(**self._config), parallel_config(**self._inside):
             if thread == self._caller:  # which Ctrl-C stops by itself
-                return job()
-            _jobs[thread] = self
-            try:
-                stop_if_over()
-                return job()
-            finally:
-                del _jobs[thread]
+                done = job()
+            else:
+                _jobs[thread] = self
+                try:
+                    stop_if_over()
+                    done = job()
+                finally:
+                    del _jobs[thread]
+            return Sent(done) if wanted else done
 
 
 # The calls that other threads than the callers' do jobs for, by thread.

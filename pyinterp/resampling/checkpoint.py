@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
+from pyinterp.parallel.pickles import loads
 from pyinterp.storage.files import place_of, whole_file
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Checkpoint:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Checkpoint:
         """Return the checkpoint in a folder, which need not be there yet."""
-        if not isinstance(path, str | os.PathLike):
+        if not isinstance(path, str | os.PathLike) or not os.fspath(path):
             raise OptionError(f"`checkpoint` must be the path of a folder, not {quote(path)}.")
         return cls(place_of(path, "checkpoint")[0])
 
@@ -289,21 +289,13 @@ def _of_pickle(file: Path) -> Any:
     data = _content(file)
     if data is None:
         return None
-    # Pickles of classes of a script overwrite their methods, with globals as they were.
-    classes = getattr(cloudpickle.cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", ())
-    before = {kind: dict(vars(kind)) for kind in classes}
     try:
-        return pickle.loads(data)  # noqa: S301 - the user's own folder
+        return loads(data)
     except Exception as error:
         raise FileError(
             f"{str(file)!r} is whole, but can't be loaded here ({reason(error)}): load it where "
             "its classes are, or give another folder."
         ) from error
-    finally:
-        for kind, state in before.items():
-            for name in state.keys() - {"__dict__", "__weakref__"}:
-                if vars(kind).get(name) is not state[name]:
-                    setattr(kind, name, state[name])
 
 
 def _content(file: Path) -> bytes | None:

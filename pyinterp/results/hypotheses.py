@@ -12,9 +12,10 @@ from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, MeanRelation
 from pyinterp.checks import check_alpha, is_list
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference import TermInference
 from pyinterp.inference.contrasts import SCALES, Place
+from pyinterp.inference.sample_size import SIZES, rows_needed
 from pyinterp.results.footnotes import Footnote, NotesOption, in_words
 from pyinterp.results.summary import STD_ERR, TableOptions, Tabular, block_of
 from pyinterp.results.table import Fact, Table
@@ -29,13 +30,15 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         Estimates of the contrasts and their standard errors.
     tvalue, pvalue : ndarray
     title : str
-    facts : list of (str, str)
+    facts : tuple of (str, str)
         What the header of the table says.
-    notes : list of Footnote
+    notes : tuple of Footnote
         On the estimates, how p-values are adjusted, and which alternative is tested.
     alternative : {"two-sided", "greater", "less"}
     relation : {"difference", "ratio", "odds ratio"}
         `sd`, `tvalue` and `pvalue` of a ratio are computed for its logarithm.
+    nobs : int
+        Rows of the analysis; 0 for ratios and importances, whose `sample_size` is not defined.
     """
 
     def __init__(
@@ -48,12 +51,13 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         facts: Sequence[Fact],
         notes: Sequence[Footnote],
         relation: MeanRelation = "difference",
+        nobs: int = 0,
     ) -> None:
         """Take every hypothesis from its place: an inference, a position there, and a weight.
 
         A negative weight turns the sign of t; P is already that of the opposite side.
         """
-        self.relation = relation
+        self.relation, self.nobs = relation, nobs
         effect = np.array([weight * of.estimate[j] for of, j, weight in places])
         super().__init__(
             effect=np.exp(effect) if relation in SCALES else effect,
@@ -62,21 +66,24 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
             df_denom=inference.variance.df,
         )
         self.pvalue = np.squeeze([of.p_values[j] for of, j, _ in places])
-        self.title, self.facts, self.notes = title, list(facts), list(notes)
+        for numbers in (self.effect, self.sd, self.tvalue, self.pvalue):
+            numbers.setflags(write=False)
+        self.title, self.facts, self.notes = title, tuple(facts), tuple(notes)
         self._inference, self._places = inference, places
         self.alternative = inference.alternative
-        self.c_names = list(names)
+        self.c_names = tuple(names)
 
     def state_on_file(self) -> dict[str, Any]:
         """Return the arguments that made it, which files keep."""
         return {
             "inference": self._inference,
             "places": self._places,
-            "names": self.c_names,
+            "names": [*self.c_names],
             "title": self.title,
-            "facts": self.facts,
-            "notes": self.notes,
+            "facts": [*self.facts],
+            "notes": [*self.notes],
             "relation": self.relation,
+            "nobs": self.nobs,
         }
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
@@ -84,6 +91,32 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         check_alpha(alpha)
         each = [np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places]
         return np.exp(each) if self.relation in SCALES else np.array(each)
+
+    def sample_size(
+        self,
+        *,
+        width: float | None = None,
+        effect: float | None = None,
+        power: float = 0.8,
+        alpha: float = 0.05,
+    ) -> pd.DataFrame:
+        """Return how many rows an interval or a test needs, as `EstimandResults.sample_size`.
+
+        Raises
+        ------
+        InferenceError
+            For ratios and importances, whose errors change with the effect.
+        """
+        if not self.nobs:
+            raise InferenceError(
+                "`sample_size` is of differences of means or slopes, and of a table's terms: "
+                "errors of ratios and of contrasts of importances change with the effect."
+            )
+        found = []
+        for of, j, weight in self._places:
+            size, least = (None if x is None else x / abs(weight) for x in (width, effect))
+            found.append(rows_needed(of, self.nobs, alpha, size, least, power)[j])
+        return pd.DataFrame(found, pd.Index(self.c_names, name="hypothesis"), [*SIZES])
 
     def summary_frame(
         self, xname: Sequence[str] | None = None, alpha: float = 0.05

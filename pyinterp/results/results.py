@@ -12,15 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import DifferenceKind, FloatArray, IntArray, MeanRelation
-from pyinterp.checks import (
-    POSITIVE,
-    Interval,
-    check_alpha,
-    check_choice,
-    check_flag,
-    check_number,
-    is_hashable,
-)
+from pyinterp.checks import check_choice, check_flag, is_hashable
 from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
@@ -37,7 +29,7 @@ from pyinterp.inference.contrasts import ONE_SQUARE, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
-from pyinterp.inference.sample_size import more_rows
+from pyinterp.inference.sample_size import SIZES, rows_needed
 from pyinterp.parameters import takes
 from pyinterp.representation import cached_table
 from pyinterp.results.footnotes import Footnote, notes_of_tests
@@ -370,39 +362,18 @@ class EstimandResults(TableOfEstimands):
         term
         bmi[30]  1299.0  506.0  7810.0
         """
-        square = self.variance.varies_as_square
-        for name, value in {"width": width, "effect": effect}.items():
-            if value is not None:
-                check_number(name, value, POSITIVE)
-        check_alpha(alpha)
-        check_number("power", power, Interval(alpha, 1))
-        if effect is None if square else (width is None) == (effect is None):
-            raise OptionError(
-                "`sample_size` of an importance needs `effect`, the importance that is worth "
-                "finding, alone or with the `width` of its interval."
-                if square
-                else "`sample_size` needs either the `width` of intervals, or the `effect`, a "
-                "distance from no effect, that a test is to find."
-            )
-        if self.alternative != "two-sided" or not self.bse.gt(0).any():
-            reason = self.variance.reason or "they are one-sided, or have no standard errors"
-            raise InferenceError(f"`sample_size` is of two-sided results with errors: {reason}.")
-        if not square and self.estimand.parameter.no_effect is not None:
+        square, grows = (
+            self.variance.varies_as_square,
+            self.estimand.parameter.no_effect is not None,
+        )
+        if grows and not square and self.bse.gt(0).any():
             raise InferenceError(
                 "The standard error of an importance grows with it, and this variance "
                 f"({self.variance.label}) does not say how far: use the half-sample variance of "
                 "`pi.HalfSampling()`, the default."
             )
-        if width is None and self.null is None:
-            raise OptionError("There is no test of no effect to have a power: give a `width`.")
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            rows = np.ceil(self.nobs * more_rows(self.inference, alpha, width, effect, power))
-        if np.isinf(rows).any():
-            raise OptionError(
-                "`width`, `effect` and `alpha` must be within reach of some number of rows, which "
-                "these are not: give larger ones."
-            )
-        return pd.DataFrame(rows, index=self._index, columns=["n", "n_low", "n_high"])
+        rows = rows_needed(self.inference, self.nobs, alpha, width, effect, power)
+        return pd.DataFrame(rows, index=self._index, columns=[*SIZES])
 
     def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:
         """Return the probability of each rank for each term.
@@ -732,7 +703,7 @@ class EstimandResults(TableOfEstimands):
         plain = replace(self, p_adjust=None, simultaneous=False)
         tests = plain._tests(hypotheses, what="joint test")
         joint = wald_test(tests, hypotheses, self.variance)
-        tests.facts.append(("Joint test:", joint.sentence))
+        tests.facts += (("Joint test:", joint.sentence),)
         return joint
 
     def _need_test(self) -> None:
@@ -760,6 +731,7 @@ class EstimandResults(TableOfEstimands):
             zero_variance=self.zero_variance,
             relation=relation,
         )
+        plain = relation == "difference" and self.estimand.parameter.no_effect is None
         return Contrasts(
             self.inference,
             places,
@@ -768,6 +740,7 @@ class EstimandResults(TableOfEstimands):
             facts=facts_of(self, self.estimand.description),
             notes=[*notes_of_tests(self, single=ONE_SQUARE in notes), *map(Footnote, notes)],
             relation=relation,
+            nobs=self.nobs if plain else 0,
         )
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:

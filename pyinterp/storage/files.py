@@ -86,6 +86,11 @@ def _in_place_of(target: Path, old: int) -> Iterator[Path]:
         _flush(temporary)
         temporary.chmod(mode)
         temporary.replace(target)
+    except UnicodeEncodeError as error:
+        raise OptionError(
+            f"Files hold whole characters, but {quote(error.object[error.start :], 60)} begins "
+            "with half of one: give another name or title."
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
     with suppress(OSError):  # not every system can flush a folder

@@ -348,6 +348,11 @@ OTHERS = [
     ),
     Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int"),
     Call(
+        name="Contrasts.sample_size",
+        callee="res.ame().t_test('x = z, z = 0').sample_size",
+        base={"width": "1.0"},
+    ),
+    Call(
         name="Loss",
         callee="pi.Loss",
         base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},

@@ -57,6 +57,21 @@ def test_a_difference_has_the_power_of_a_t_test(res):
     assert (t.sf(q) + t.cdf(-q)).tolist() == pytest.approx([0.8] * 4, abs=0.01)
 
 
+def test_contrasts_have_the_sizes_of_their_terms(res):
+    curve = res.pd("a", grid=[0.0, 2.0])
+    one = curve.t_test("a[0] = 0").sample_size(width=0.1)
+    assert one.to_numpy().tolist() == curve.sample_size(width=0.1).iloc[:1].to_numpy().tolist()
+    steps = curve.differences()
+    width = np.ptp(steps.conf_int())
+    assert steps.sample_size(width=width / 3)["n"].tolist() == pytest.approx([9 * 150], abs=1)
+    effects = res.ame()
+    twice = effects.t_test("2 * a = 0").sample_size(effect=0.4)["n"]
+    assert twice.tolist() == effects.sample_size(effect=0.2)["n"].iloc[:1].tolist()
+    for test in (res.pfi().t_test("a = b"), curve.differences(relation="ratio")):
+        with pytest.raises(InferenceError, match="errors of ratios and of contrasts"):
+            test.sample_size(width=0.1)
+
+
 def test_an_importance_has_the_power_and_the_width_of_its_interval(res):
     pfi, effect, rng = res.pfi(["a", "b"]), 0.3, np.random.default_rng(5)
     a, q = effect_variance(pfi.params.to_numpy(), pfi.bse.to_numpy()), stats.t.isf(0.025, 15)

@@ -20,6 +20,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError
 from pyinterp.learner import models_here
 from pyinterp.parallel import jobs
+from pyinterp.parallel.pickles import received
 
 PLAN = pi.Subsampling(3)
 
@@ -121,7 +122,7 @@ def test_a_learner_that_loads_torch_as_it_is_trained_repeats(data, monkeypatch):
 
 def test_processes_of_other_versions_are_refused(monkeypatch):
     there = pickle.dumps(jobs._Call())
-    assert pickle.loads(there).do(lambda: 1) == 1  # noqa: S301 - ours
+    assert received(pickle.loads(there).do(lambda: 1)) == 1  # noqa: S301 - ours
     monkeypatch.setattr(joblib, "__version__", "0.1")
     with pytest.raises(OptionError, match=r"one has \{'joblib': '0.1'\}: install the same"):
         pickle.loads(there).do(lambda: 1)  # noqa: S301 - ours
@@ -150,7 +151,7 @@ class Own(Ridge):
 """
 
 
-def test_a_folder_leaves_classes_of_a_script_as_they_are(data, tmp_path):
+def test_folders_and_processes_leave_classes_of_a_script_as_they_are(data, tmp_path):
     """Pickles bring their methods with the globals of then."""
     script = {"__name__": "__main__", "Ridge": Ridge, "size": 0}
     exec(SCRIPT, script)  # noqa: S102
@@ -161,6 +162,11 @@ def test_a_folder_leaves_classes_of_a_script_as_they_are(data, tmp_path):
     script["size"] = 3
     with pytest.raises(OptionError, match="keeps refits of another learner"):
         learner.fit(PLAN, **options)
+    found = []
+    for jobs_, script["size"] in ((2, 3), (2, 1), (1, 1)):
+        found.append(learner.fit(PLAN, seed=1, progress=False, n_jobs=jobs_).pfi().params)
+    assert found[2].equals(found[1])
+    assert not found[2].equals(found[0])
 
 
 def test_a_method_that_is_replaced_in_a_model_counts(data):

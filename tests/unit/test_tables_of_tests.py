@@ -109,8 +109,3 @@ def test_weights_name_the_value_that_they_test(res):
     tests = res.ame().t_test(([[1, -1, 0, 0], [0, 1, 0, 0]], [0.25, 0]))
     assert tests.summary_frame().index[0].endswith(" = 0.25")
     assert "=" not in tests.summary_frame().index[1]
-
-
-def test_a_difference_says_how_many_rows_it_needs(res):
-    with pytest.raises(AttributeError, match=r"a difference of `t_test` needs `nobs` times"):
-        res.pfi().t_test("a = b").sample_size(width=1.0)
