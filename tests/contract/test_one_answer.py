@@ -59,7 +59,7 @@ def analysis(plan):
         model = LinearRegression().fit(DATA[["age", "sex", "bmi", "bp"]], DATA["progression"])
         return pi.FittedModel(model, DATA[["age", "sex", "bmi", "bp"]], DATA["progression"])
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
-    return learner.fit(PLANS[plan], seed=1, progress=False)
+    return learner.fit(PLANS[plan], seed=1)
 
 
 def ask(options, estimand="pfi"):
@@ -265,7 +265,7 @@ def test_every_method_of_adjustment(method):
 
 def test_a_limit_beyond_all_bootstraps_is_not_printed_but_explained():
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
-    few = learner.fit(pi.NestedBootstrap(10, splits=2), seed=1, progress=False).pfi()
+    few = learner.fit(pi.NestedBootstrap(10, splits=2), seed=1).pfi()
     assert np.isinf(few.conf_int()).all(axis=None)
     text = " ".join(str(few.summary()).split())
     assert "inf" not in text
@@ -285,7 +285,7 @@ def test_extreme_levels(cov_type, alpha):
 @pytest.mark.parametrize("number", [20, 30, 60])
 def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(number):
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
-    fitted = learner.fit(pi.NestedBootstrap(number, splits=2), seed=1, progress=False)
+    fitted = learner.fit(pi.NestedBootstrap(number, splits=2), seed=1)
     single, joint = fitted.pfi(), fitted.pfi(simultaneous=True)
     assert (joint.pvalues >= single.pvalues).all()
     assert (joint.conf_int()[0] <= single.conf_int()[0]).all()

@@ -145,7 +145,7 @@ def many_levels(ordered=False):
     frame = pd.DataFrame({"g": g, "z": rng.normal(size=224)})
     frame["y"] = frame["g"].cat.codes % 5 + rng.normal(size=224)
     learner = pi.Learner.from_formula("y ~ g + z", frame, LinearRegression())
-    return learner.fit(pi.Subsampling(3, strata="g"), seed=1, progress=False).pd("g")
+    return learner.fit(pi.Subsampling(3, strata="g"), seed=1).pd("g")
 
 
 def test_many_levels_have_a_line_each_sorted_by_estimate():

@@ -138,8 +138,8 @@ def test_every_method_is_asked():
 def test_numbers_are_of_the_usual_fit(data, tmp_path, name):
     formula, estimator, plan, questions = CASES[name]
     learner = pi.Learner.from_formula(formula, data, estimator)
-    usual = learner.fit(plan, seed=1, progress=False)
-    dropped = learner.fit(plan, seed=1, progress=False, keep_models=False, measure=questions)
+    usual = learner.fit(plan, seed=1)
+    dropped = learner.fit(plan, seed=1, keep_models=False, measure=questions)
     assert all(refit.record is None for refit in dropped.analysis.refits)
     dropped.save(tmp_path / "all.pyinterp")
     for results in (dropped, pi.load(tmp_path / "all.pyinterp")):
@@ -156,7 +156,7 @@ def tidy(results):
 
 
 def test_a_question_is_the_method(data):
-    res = pi.Learner.from_formula("y ~ a + g", data, forest()).fit(PLAN, seed=1, progress=False)
+    res = pi.Learner.from_formula("y ~ a + g", data, forest()).fit(PLAN, seed=1)
     some = {"cov_type": "half-sample", "p_adjust": "holm"}
     question = pi.ask("pfi", ["a"], permutations=3, by="g")
     assert repr(question) == "pfi(features=['a'], permutations=3, by='g')"
@@ -185,9 +185,7 @@ def test_any_number_of_jobs_gives_the_same_numbers(learner, backend):
 
 
 def test_errors_say_what_was_measured(learner):
-    results = learner.fit(
-        PLAN, seed=1, progress=False, keep_models=False, measure=pi.ask("pd", "a")
-    )
+    results = learner.fit(PLAN, seed=1, keep_models=False, measure=pi.ask("pd", "a"))
     with pytest.raises(pi.errors.FileError, match=r"PFI .* was not measured.* Measured were .*PD"):
         results.pfi()
     with pytest.raises(pi.errors.FileError, match="needs models"):
@@ -230,7 +228,7 @@ def test_every_refit_is_asked_the_same(learner):
 
     odd = replace(MEAN, key=("odd", Changing()))
     with pytest.raises(pi.errors.OptionError, match="same estimand for every refit"):
-        learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=odd)
+        learner.fit(PLAN, seed=1, keep_models=False, measure=odd)
 
 
 def test_a_checkpoint_keeps_what_was_measured(learner, tmp_path):
@@ -238,8 +236,8 @@ def test_a_checkpoint_keeps_what_was_measured(learner, tmp_path):
     options |= {"measure": "pfi", "checkpoint": tmp_path}
     for part in (2, 1):
         learner.fit(PLAN, shard=(part, 2), **options)
-    joined = pi.join(tmp_path, progress=False)
-    usual = learner.fit(PLAN, seed=1, progress=False)
+    joined = pi.join(tmp_path)
+    usual = learner.fit(PLAN, seed=1)
     pd.testing.assert_frame_equal(usual.pfi().tidy(), joined.pfi().tidy(), check_exact=True)
     with pytest.raises(pi.errors.OptionError, match=r"other names or shapes.*what `measure` asks"):
         learner.fit(PLAN, **{**options, "measure": pi.ask("pd", "a")})

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression, Ridge
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, RefitError, RefitWarning
@@ -37,141 +33,8 @@ def kill(folder):
         file.unlink()
 
 
-# Scripts that users edit and run again in the same folder.
-HEAD = """
-import enum, os, pathlib, random
-import numpy as np, pandas as pd, pyinterp as pi
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-rng = np.random.default_rng(0)
-data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
-data["y"] += data.x
-F, LOSS = "y ~ x + z", "squared"
-"""
-TAIL = """
-learner = pi.Learner.from_formula(F, data, EST)
-res = learner.fit(PLAN, seed=1, checkpoint=FOLDER, progress=False)
-OUT = res.pfi(loss=LOSS)
-"""
-OWN = """
-class Own(RegressorMixin, BaseEstimator):
-    {}
-    def fit(self, X, y): self.m_ = LinearRegression().fit(X, y * {}); return self
-    def predict(self, X): return self.m_.predict(X)
-EST = Own()
-"""
-MADE = "\nEST = make_pipeline(FunctionTransformer(g), LinearRegression())\n"
-POWER = "\ndef g(X): return abs(X) ** {}" + MADE
-BEND = "\ndef g(X): return abs(X) + float({}) * X**2" + MADE
-HELPED = "import helpers\ndef g(X): return helpers.f(X)" + MADE
-RUN = """
-N = {}
-class Runs(RegressorMixin, BaseEstimator):
-    def fit(self, X, y):
-        self.m_ = LinearRegression().fit(X, y * (N if len(y) > 10 else 1)); return self
-    def predict(self, X): return self.m_.predict(X)
-EST = Runs()
-"""
-EDITS = {
-    "class attribute": tuple(OWN.format(f"POWER = {k}", "self.POWER") for k in (1, 3)),
-    "enum": tuple(f"class C(enum.Enum): p = {k}" + POWER.format("C.p.value") for k in (1, 2)),
-    "a constant for many rows": (RUN.format(1), RUN.format(2)),
-    "helpers edited on disk": (HELPED, HELPED),
-    "formula with helpers": ("import helpers\nF, EST = 'y ~ helpers.f(x) + z', Ridge()",) * 2,
-    "environment variable": (BEND.format("os.environ['BEND']"),) * 2,
-    "setting": ("EST = Ridge(1)", "EST = Ridge(5)"),
-    "another learner": ("EST = Ridge(1)", "EST = LinearRegression()"),
-}  # fmt: skip
-# The losses are no part of refits: measured anew, they are right.
-COST = "def loss(y, p): return cost(y - p)\nEST, LOSS = LinearRegression(), pi.Loss('mine', loss)"
-MEASURED = {
-    "loss with a helper": tuple(f"def cost(e): return abs(e) ** {k}\n" + COST for k in (1, 2)),
-    "loss of a module": ("import helpers\ndef cost(e): return abs(helpers.f(e))\n" + COST,) * 2,
-}
-OLD, NEW = "def f(x): return x\n", "def f(x): return abs(x) ** 1.5\n"
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    """A function that runs a script, with `helpers.py` beside it, in a folder or in none."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-
-    def script(code, helper, folder):
-        sys.modules.pop("helpers", None)
-        file = tmp_path / "helpers.py"
-        file.write_text(helper)
-        monkeypatch.setenv("BEND", str(len(helper)))
-        (tmp_path / "script.py").write_text(HEAD + code + TAIL)
-        names = {"FOLDER": folder, "HELPERS": str(file), "PLAN": PLAN}
-        return runpy.run_path(str(tmp_path / "script.py"), names, "__main__")["OUT"]
-
-    yield script
-    sys.modules.pop("helpers", None)
-
-
-@pytest.mark.parametrize("edit", EDITS)
-def test_edits_that_change_refits_are_refused(edit, run, tmp_path):
-    before, after = EDITS[edit]
-    folder = tmp_path / "kept"
-    one = run(before, OLD, folder)
-    kill(folder)
-    other = run(after, NEW, None)
-    assert not np.allclose(one.params, other.params, rtol=1e-10, atol=0)  # or nothing is tested
-    with pytest.raises(OptionError, match=r"keeps refits of another learner: refit 3, made again"):
-        run(after, NEW, folder)
-    again = run(before, OLD, folder)  # nothing was spoiled
-    pd.testing.assert_frame_equal(again.tidy(), one.tidy(), check_exact=True)
-
-
-@pytest.mark.parametrize("edit", MEASURED)
-def test_edits_of_losses_are_measured_anew(edit, run, tmp_path):
-    before, after = MEASURED[edit]
-    run(before, OLD, tmp_path / "kept")
-    kill(tmp_path / "kept")
-    there, alone = run(after, NEW, tmp_path / "kept"), run(after, NEW, None)
-    pd.testing.assert_frame_equal(there.tidy(), alone.tidy(), check_exact=True)
-
-
 def made(data, estimator, formula="y ~ x + z"):
     return pi.Learner.from_formula(formula, data, estimator)
-
-
-HARMLESS = {
-    "n_jobs": (
-        lambda d: made(d, LinearRegression()), lambda d: made(d, LinearRegression(n_jobs=2))
-    ),
-    "verbose": (
-        lambda d: made(d, make_pipeline(StandardScaler(), Ridge())),
-        lambda d: made(d, make_pipeline(StandardScaler(), Ridge(), verbose=True)),
-    ),
-    "rows' names": (
-        lambda d: made(d, Ridge()), lambda d: made(d.set_index(pd.Index(range(100, 160))), Ridge())
-    ),
-    "order of columns": (lambda d: made(d, Ridge()), lambda d: made(d[["z", "y", "x"]], Ridge())),
-    "an integer": (lambda d: made(d, Ridge(1)), lambda d: made(d, Ridge(1.0))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("edit", HARMLESS)
-def test_harmless_edits_go_on(edit, data, tmp_path, capsys):
-    before, after = HARMLESS[edit]
-    before(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
-    kill(tmp_path)
-    there = after(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
-    alone = after(data).fit(PLAN, seed=1, progress=False)
-    pd.testing.assert_frame_equal(there.pfi().tidy(), alone.pfi().tidy(), check_exact=True)
-    assert there.analysis.context.folder == "3 of 6 refits, proven"
-
-
-def test_a_function_that_moved_goes_on(run, tmp_path):
-    code = "g = lambda X: abs(X)" + MADE
-    run(code, OLD, tmp_path / "kept")
-    kill(tmp_path / "kept")
-    there = run("# moved\n\n\n" + code, OLD, tmp_path / "kept")
-    pd.testing.assert_frame_equal(there.tidy(), run(code, OLD, None).tidy(), check_exact=True)
 
 
 def refusal(fit):
@@ -189,7 +52,7 @@ class Scaled(Ridge):
 
 
 def test_another_learner_is_refused_and_rounding_is_not(data, tmp_path, monkeypatch):
-    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path)
     fit()
     monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-6)
     text = refusal(fit)
@@ -210,7 +73,7 @@ class Noisy(LinearRegression):
 
 def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch):
     monkeypatch.setattr(Noisy, "fits", 0)
-    fit = partial(made(data, Noisy()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(made(data, Noisy()).fit, PLAN, seed=1, checkpoint=tmp_path)
     new = str(fit().pfi().summary())
     assert "folder" not in new
     kill(tmp_path)
@@ -232,7 +95,7 @@ def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch
 
 
 def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path):
-    fit = partial(made(data, Ridge()).fit, pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    fit = partial(made(data, Ridge()).fit, pi.HalfSampling(3, pairs=5), seed=1)
     assert fit(checkpoint=tmp_path).analysis.context.folder == ""
     kill(tmp_path)
     table = str(fit(checkpoint=tmp_path).pfi().summary())
@@ -252,7 +115,7 @@ def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch):
         return jobs(self, numbers)
 
     monkeypatch.setattr(module_of_refits._Work, "_jobs", counted)
-    fit = partial(made(data, Ridge()).fit, PLAN, seed=1, progress=False, n_jobs=n_jobs)
+    fit = partial(made(data, Ridge()).fit, PLAN, seed=1, n_jobs=n_jobs)
     fit(checkpoint=tmp_path)
     assert trained == [1, 2, 3, 4, 5, 6]
     trained.clear()
@@ -265,12 +128,12 @@ def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch):
     trained.clear()
     for number in (2, 1):
         fit(checkpoint=tmp_path / "shards", shard=(number, 2))
-    pi.join(tmp_path / "shards", progress=False)
+    pi.join(tmp_path / "shards")
     assert trained == [1, 2, 4, 6, 6, 3, 5, 6]
 
 
 def test_shards_of_two_learners_are_refused(data, tmp_path):
-    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path)
     fit(made(data, Ridge(1)), shard=(2, 3))
     refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
     names = sorted(file.name for file in (tmp_path / "refits").glob("*.pickle"))
@@ -278,38 +141,12 @@ def test_shards_of_two_learners_are_refused(data, tmp_path):
 
 
 def test_join_proves_a_whole_folder(data, tmp_path, monkeypatch):
-    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path)
     for number in (1, 2):
         fit(shard=(number, 2))
-    assert pi.join(tmp_path, progress=False).analysis.context.folder == "6 of 6 refits, proven"
+    assert pi.join(tmp_path).analysis.context.folder == "6 of 6 refits, proven"
     monkeypatch.setattr(Scaled, "FACTOR", 2.0)
-    refusal(partial(pi.join, tmp_path, progress=False))
-
-
-class Labels(ClassifierMixin, BaseEstimator):
-    """States the same probabilities, but labels by a threshold of its own."""
-
-    AT = 0.5
-
-    def fit(self, X, y):
-        self.model_ = LogisticRegression().fit(X, y)
-        self.classes_, self.at_ = self.model_.classes_, self.AT
-        return self
-
-    def predict_proba(self, X):
-        return self.model_.predict_proba(X)
-
-    def predict(self, X):
-        return self.classes_[(self.predict_proba(X)[:, 1] > self.at_).astype(int)]
-
-
-def test_labels_are_compared_too(data, tmp_path, monkeypatch):
-    classes = data.assign(y=np.where(data["y"] > 0, "high", "low"))
-    fit = partial(made(classes, Labels()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
-    fit()
-    assert fit().analysis.context.folder == "6 of 6 refits, proven"
-    monkeypatch.setattr(Labels, "AT", 0.7)
-    refusal(fit)
+    refusal(partial(pi.join, tmp_path))
 
 
 def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypatch):
@@ -347,7 +184,7 @@ class Moody(Ridge):
 
 
 def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch):
-    fit = partial(made(data, Moody()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(made(data, Moody()).fit, PLAN, seed=1, checkpoint=tmp_path)
     fit()
     calls = iter(range(100))
     monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
@@ -360,7 +197,7 @@ def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch):
     calls = iter(range(100))
     monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
     with pytest.warns(RefitWarning, match="1 of 6 refits failed"):  # what is new may fail still
-        made(data, Moody()).fit(PLAN, seed=1, on_error="drop", progress=False)
+        made(data, Moody()).fit(PLAN, seed=1, on_error="drop")
 
 
 class Constant(RegressorMixin, BaseEstimator):
@@ -378,30 +215,6 @@ class Constant(RegressorMixin, BaseEstimator):
 
 
 def test_rounding_of_equal_predictions_is_no_difference(data, tmp_path):
-    fit = partial(made(data, Constant()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit = partial(made(data, Constant()).fit, PLAN, seed=1, checkpoint=tmp_path)
     fit()
     assert fit().analysis.context.folder == "6 of 6 refits, proven"
-
-
-class FailsOnce(LinearRegression):
-    """Fails where a folder is told to, and predicts otherwise then."""
-
-    edited = False
-
-    def fit(self, X, y, sample_weight=None):
-        if type(self).edited and X[0, 0] > 0:
-            raise ValueError("an edit")
-        return super().fit(X, 3 * y if type(self).edited else y, sample_weight)
-
-
-def test_a_kept_refit_that_fails_now_is_of_another_learner(data, tmp_path, monkeypatch):
-    learner = pi.Learner.from_formula("y ~ x + z", data, FailsOnce())
-    options = {
-        "seed": 1, "progress": False, "on_error": "drop", "checkpoint": tmp_path / "folder"
-    }  # fmt: skip
-    learner.fit(PLAN, **options)
-    kill(tmp_path / "folder")
-    monkeypatch.setattr(FailsOnce, "edited", True)
-    for _ in range(2):
-        with pytest.raises(OptionError, match="keeps refits of another learner"):
-            learner.fit(PLAN, **options)

@@ -28,7 +28,7 @@ class Own:
 
 
 def fit(y, x, **options):
-    return pi.Learner(y, x, LinearRegression()).fit(PLAN, seed=1, progress=False, **options)
+    return pi.Learner(y, x, LinearRegression()).fit(PLAN, seed=1, **options)
 
 
 def reordered(change):

@@ -121,7 +121,7 @@ def fit(plan, kind="numbers"):
     """Return new results, to which nothing was asked; seed 1."""
     if PLANS[plan] is None:
         return learner(kind).fit_model(seed=1)
-    return learner(kind).fit(PLANS[plan], seed=1, progress=False)
+    return learner(kind).fit(PLANS[plan], seed=1)
 
 
 shared = cache(fit)
@@ -290,9 +290,7 @@ def test_what_was_not_measured_is_refused_with_a_list(tmp_path):
 
 def other():
     tree = DecisionTreeRegressor(max_depth=2, random_state=0)
-    return pi.Learner.from_formula("y ~ x + z + g", rows_of(60), tree).fit(
-        PLANS["halves"], seed=1, progress=False
-    )
+    return pi.Learner.from_formula("y ~ x + z + g", rows_of(60), tree).fit(PLANS["halves"], seed=1)
 
 
 @pytest.mark.parametrize("name", ["pfi", "loss", "pd", "firm", "user's estimand"])

@@ -104,7 +104,7 @@ def fit_of(name: str) -> Any:
     data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["y", "x", "z"])
     data["y"] += data["x"] + data["z"] ** 2
     learner = pi.Learner.from_formula("y ~ x + z", data, ESTIMATORS[name])
-    return partial(learner.fit, PLAN, seed=1, progress=False)
+    return partial(learner.fit, PLAN, seed=1)
 
 
 def main(folder: Path, client: Any) -> None:

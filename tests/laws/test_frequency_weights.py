@@ -80,10 +80,7 @@ def _same(ours, theirs):
 @pytest.mark.parametrize("model", MODELS)
 def test_every_estimand_has_the_numbers_of_repeated_rows(model):
     estimands = {k: v for k, v in ESTIMANDS.items() if k != "native" or model != "batched"}
-    fits = [
-        learner.fit(pi.Subsampling(2), seed=1, progress=False)
-        for learner in _both(estimator=MODELS[model])
-    ]
+    fits = [learner.fit(pi.Subsampling(2), seed=1) for learner in _both(estimator=MODELS[model])]
     for ask in [*estimands.values(), lambda r: r.loco()]:
         _same(*(ask(fit) for fit in fits))
 
@@ -91,8 +88,7 @@ def test_every_estimand_has_the_numbers_of_repeated_rows(model):
 @pytest.mark.parametrize("plan", PLANS)
 def test_every_plan_has_the_numbers_of_repeated_rows(plan):
     ours, theirs = (
-        learner.fit(PLANS[plan], seed=1, progress=False).pfi()
-        for learner in _both(estimator=LinearRegression())
+        learner.fit(PLANS[plan], seed=1).pfi() for learner in _both(estimator=LinearRegression())
     )
     _same(ours, theirs)
 

@@ -295,12 +295,12 @@ def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan):
     X, y, w = _data()
     ours, theirs = (
         pi.Learner(y, X, LinearRegression(), weights=scale * w, weights_type="sampling")
-        .fit(plan, seed=1, progress=False)
+        .fit(plan, seed=1)
         .pfi()
         for scale in (1, 16)
     )
     pd.testing.assert_frame_equal(ours.summary_frame(), theirs.summary_frame())
-    unweighted = pi.Learner(y, X, LinearRegression()).fit(plan, seed=1, progress=False).pfi()
+    unweighted = pi.Learner(y, X, LinearRegression()).fit(plan, seed=1).pfi()
     assert not np.allclose(ours.params, unweighted.params, rtol=1e-3)
     assert np.isfinite(ours.bse).all()
 
@@ -308,7 +308,7 @@ def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan):
 def test_loco_weights_fits_and_losses():
     X, y, w = _data()
     fit = pi.Learner(y, X, LinearRegression(), weights=w, weights_type="sampling").fit(
-        pi.Holdout(0.6), seed=1, progress=False
+        pi.Holdout(0.6), seed=1
     )
     refit = fit.refits[0]
     train, test = refit.train.rows, refit.evaluation.rows

@@ -354,7 +354,7 @@ def refits(change):
     """Return refits of a line by the default plan, with few terms as half the rows train it."""
     data = change.of(DATA)
     learner = pi.Learner.from_formula(formula(change, interactions="one"), data, line())
-    return learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
 
 
 def classes(change):

@@ -78,7 +78,7 @@ def test_no_number_depends_on_the_unit_of_the_exposure(make, objective, trees):
     for unit in (1.0, 365.0, 1e-3):
         model = make(objective, n_estimators=trees, learning_rate=0.05)
         learner = learner_of(data_of(objective, unit), model)
-        res = learner.fit(FOLDS, seed=1, progress=False)
+        res = learner.fit(FOLDS, seed=1)
         numbers = [res.pd("x", grid=[-1.0, 1.0]), res.pfi(loss=loss, permutations=2)]
         numbers.append(res.loss(loss=loss, relation="explained"))
         values = [each.params.to_numpy() for each in numbers]
@@ -239,7 +239,7 @@ def test_training_rows_without_events_are_an_error_that_says_so(make):
     learner = learner_of(data, make("poisson"))
     splits = [(np.arange(N // 2), np.arange(N // 2, N)), (np.arange(N // 2, N), np.arange(N // 2))]
     with pytest.raises(RefitError, match=r"Refit 1 of 2 failed.*can't start at a mean of 0"):
-        learner.fit(splits, seed=1, progress=False)
+        learner.fit(splits, seed=1)
     with pytest.raises(DataError, match="mean of -1, of training rows or as `base_score`"):
         learner_of(data, xgboost("poisson", base_score=-1.0)).fit_model()
 
@@ -251,7 +251,7 @@ def test_totals_that_are_far_off_have_a_footnote(tmp_path):
     data = data_of("poisson")
     slow = {"learning_rate": 0.05, "boost_from_average": False}
     learner = learner_of(data, lightgbm("poisson", **slow))
-    res = learner.fit(FOLDS, seed=1, progress=False)
+    res = learner.fit(FOLDS, seed=1)
     ratios = []
     for refit in res.refits:
         train = data.iloc[refit.train_rows]
@@ -260,7 +260,7 @@ def test_totals_that_are_far_off_have_a_footnote(tmp_path):
         rates = by_hand.predict(train[["x", "z"]])
         ratios.append((rates * train["e"]).sum() / train["y"].sum())
     sentence = f"{SENTENCE} {np.median(ratios):.2f} times the response."
-    dropped = learner.fit(FOLDS, seed=1, progress=False, keep_models=False, measure="pfi")
+    dropped = learner.fit(FOLDS, seed=1, keep_models=False, measure="pfi")
     assert sentence in words_of(res.pfi())
     res.save(tmp_path / "fit.pi")
     for fit in (dropped, pi.load(tmp_path / "fit.pi")):
@@ -284,12 +284,12 @@ def test_other_fits_have_no_footnote_on_totals():
 def test_a_negative_share_has_a_footnote():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    deep = pi.Learner(y, X, DecisionTreeRegressor()).fit(FOLDS, seed=1, progress=False)
+    deep = pi.Learner(y, X, DecisionTreeRegressor()).fit(FOLDS, seed=1)
     sentence = "R² below 0: one constant predicts better. The table describes a learner that"
     for results in (deep.pfi(), deep.pd("x1"), deep.importance()):
         assert sentence in words_of(results)
     assert sentence not in words_of(deep.pfi(), notes="none")
-    useful = pi.Learner(X[:, 0], X, DecisionTreeRegressor()).fit(FOLDS, seed=1, progress=False)
+    useful = pi.Learner(X[:, 0], X, DecisionTreeRegressor()).fit(FOLDS, seed=1)
     assert "below 0:" not in words_of(useful.pfi())
     beside = str(pi.summary_col({"deep": deep.pfi(), "useful": useful.pfi()}))
     assert "deep: R² or D² below 0: one constant" in " ".join(beside.split())

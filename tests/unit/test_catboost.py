@@ -74,5 +74,5 @@ def test_refits_and_early_stopping():
         catboost.CatBoostRegressor(**FEW),
         pi.EarlyStopping(catboost.CatBoostRegressor(**FEW)),
     ):
-        res = pi.Learner(y, X, estimator).fit(pi.Subsampling(2), seed=1, progress=False)
+        res = pi.Learner(y, X, estimator).fit(pi.Subsampling(2), seed=1)
         assert res.pfi().engine.name == "trees, exact"

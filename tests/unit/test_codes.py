@@ -213,10 +213,10 @@ def test_learners_files_and_dropped_models_agree(name, tmp_path):
     def ask(results):
         return [results.answer(question) for question in questions]
 
-    results = learner.fit(PLAN, seed=1, progress=False)
+    results = learner.fit(PLAN, seed=1)
     before = ask(results)
     results.save(tmp_path / "fit.pyinterp")
-    dropped = learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=questions)
+    dropped = learner.fit(PLAN, seed=1, keep_models=False, measure=questions)
     for other in (pi.load(tmp_path / "fit.pyinterp"), dropped):
         for one, two in zip(before, ask(other), strict=True):
             assert str(one.summary()) == str(two.summary())

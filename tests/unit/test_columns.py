@@ -242,7 +242,7 @@ def test_faulty_predictions_are_refused(how, message):
             pi.FittedModel(Faulty(how).fit(rows, Y), rows, Y).pfi()
         np.testing.assert_array_equal(rows, before)
     with pytest.raises(PredictionError, match=message):
-        pi.Learner(Y, FRAME, Faulty(how)).fit(pi.Bootstrap(2), seed=1, progress=False).pfi()
+        pi.Learner(Y, FRAME, Faulty(how)).fit(pi.Bootstrap(2), seed=1).pfi()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def fitted(request, data):
     learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
     if request.param == "model":
         return learner.fit_model(seed=1)
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
 def test_the_table_is_that_of_pfi(fitted):

@@ -78,7 +78,7 @@ def calls_of(data, plan, booster=None, **options):
     booster = booster or pi.EarlyStopping(Spy(**LIGHT))
     y = data[options.pop("y", "y")]
     learner = pi.Learner(y, data[["row", "a", "b"]], booster, **options)
-    fit = learner.fit(plan, seed=1, progress=False)
+    fit = learner.fit(plan, seed=1)
     return list(Spy.calls), fit
 
 
@@ -88,9 +88,7 @@ def test_rounds_are_chosen_by_refit_and_engines_are_exact(name, data):
 
     def fit():
         learner = pi.EarlyStopping(make())
-        return pi.Learner(data[response], data[["a", "b", "c"]], learner).fit(
-            PLAN, seed=1, progress=False
-        )
+        return pi.Learner(data[response], data[["a", "b", "c"]], learner).fit(PLAN, seed=1)
 
     one, other = fit(), fit()
     assert one.pfi().engine.name == "trees, exact"
@@ -179,7 +177,7 @@ def test_the_unit_of_exposure_changes_nothing(booster, data):
         learner = pi.Learner.from_formula(
             "count ~ a + b", data, pi.EarlyStopping(booster), exposure=data["e"] * unit
         )
-        tables.append(learner.fit(pi.Subsampling(3), seed=1, progress=False).pfi().params)
+        tables.append(learner.fit(pi.Subsampling(3), seed=1).pfi().params)
     assert_allclose(tables[0], tables[1], rtol=1e-3)
 
 
@@ -193,7 +191,7 @@ def test_a_fitted_one_is_explained(data):
     search = GridSearchCV(pi.EarlyStopping(lgb.LGBMRegressor(**LIGHT)), {"rounds": [5, 20]}, cv=2)
     learner = pi.Learner(data["y"], X, search)
     plan = pi.HalfSampling(2, pairs=5, cluster=data["clinic"])
-    assert learner.fit(plan, seed=1, progress=False).pfi().params["b"] > 0.5
+    assert learner.fit(plan, seed=1).pfi().params["b"] > 0.5
 
 
 def test_catboost_stops(data):
@@ -202,7 +200,7 @@ def test_catboost_stops(data):
         n_estimators=400, thread_count=1, allow_writing_files=False, learning_rate=0.3
     )
     learner = pi.Learner(data["y"], data[["a", "b", "c"]], pi.EarlyStopping(booster, rounds=5))
-    fit = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    fit = learner.fit(pi.Subsampling(3), seed=1)
     assert max(refit.predictor.estimator.best_estimator_.tree_count_ for refit in fit.refits) < 300
     assert fit.pfi().params["b"] > 0.5
 
@@ -220,10 +218,10 @@ def test_catboost_stops(data):
 def test_refusals_say_what_to_write(make, words, data):
     learner = pi.Learner(data["y"], data[["a", "b"]], make_pipeline(StandardScaler(), make()))
     with pytest.raises((OptionError, RefitError), match=words):
-        learner.fit(pi.Subsampling(2), seed=1, progress=False)
+        learner.fit(pi.Subsampling(2), seed=1)
 
 
 def test_few_held_out_rows_need_not_have_every_class(data):
     booster = lgb.LGBMClassifier(**{**LIGHT, "n_estimators": 5})
     learner = pi.Learner(data["high"], data[["a", "b"]], pi.EarlyStopping(booster, share=0.005))
-    assert learner.fit(pi.Subsampling(2), seed=1, progress=False).pfi().params["a"] != 0
+    assert learner.fit(pi.Subsampling(2), seed=1).pfi().params["a"] != 0

@@ -141,7 +141,7 @@ def test_the_exemplar_is_one_row_of_medians_and_most_frequent_levels():
     assert_allclose(found.params, [1 - middle, 1 + middle], atol=1e-12)
     assert found.bse.isna().all()
     assert "No standard error: the prediction of one made-up row" in str(found.summary())
-    assert (learner.fit(seed=1, progress=False).pd("x", average="exemplar").bse > 0).any()
+    assert (learner.fit(seed=1).pd("x", average="exemplar").bse > 0).any()
     with pytest.raises(OptionError, match='average="mean"'):
         learner.fit_model().pd("x", kind="ice", average="exemplar")
 

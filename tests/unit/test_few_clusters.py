@@ -22,7 +22,7 @@ def fit_of(cluster):
     data = np.random.default_rng(1).normal(size=(len(cluster), 3))
     X = pd.DataFrame(data[:, :2], columns=["x", "z"])
     learner = pi.Learner(data[:, 0] + data[:, 2], X, LinearRegression())
-    return learner.fit(pi.HalfSampling(cluster=cluster), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(cluster=cluster), seed=1)
 
 
 def repeated(sizes):

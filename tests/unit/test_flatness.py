@@ -194,7 +194,7 @@ def test_the_corrected_flatness_is_nearer_to_the_truth():
         rows = process.draw(60, seed)
         rows["noise"] = np.random.default_rng(1000 + seed).uniform(size=60)
         learner = pi.Learner.from_formula("y ~ x1 + x2 + noise", rows, LinearRegression())
-        res = learner.fit(pi.HalfSampling(5, pairs=5), seed=seed, progress=False)
+        res = learner.fit(pi.HalfSampling(5, pairs=5), seed=seed)
         found = res.firm(["x1", "noise"], grid=dict.fromkeys(["x1", "noise"], grid))
         plain.append(found.params)
         corrected.append(found.corrected_params)

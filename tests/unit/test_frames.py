@@ -31,7 +31,7 @@ def masked(values, fill=1e9):
 
 
 def importances(learner, plan=PLAN):
-    return learner.fit(plan, seed=1, progress=False).pfi().params.to_numpy()
+    return learner.fit(plan, seed=1).pfi().params.to_numpy()
 
 
 WITHOUT = pi.Learner(Y[~GONE], X[~GONE], LINEAR)

@@ -35,7 +35,7 @@ PLAN = pi.HalfSampling(5, pairs=5)
 @pytest.fixture(scope="module")
 def asked():
     lm = learner()
-    res = lm.fit(PLAN, seed=1, progress=False)
+    res = lm.fit(PLAN, seed=1)
     return {"learner": lm, "fit": res, "model": lm.fit_model(), "result": res.pfi(), "package": pi}
 
 
@@ -100,7 +100,7 @@ SEARCH = GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha":
     ],
 )
 def test_what_was_chosen_is_in_the_header(estimator, pattern):
-    res = learner(estimator).fit(PLAN, seed=1, progress=False)
+    res = learner(estimator).fit(PLAN, seed=1)
     (line,) = re.findall(r"Chosen: +(.+)", str(res.pfi().summary())) or [None]
     assert line is None if pattern is None else re.fullmatch(pattern, str(line))
     if estimator is SEARCH:  # counted by hand
@@ -132,7 +132,7 @@ def test_the_learner_inside_long_pipelines_is_named():
     assert specification(search) == (
         "GridSearchCV(Pipeline(ColumnTransformer, Ridge(fit_intercept=False)))"
     )
-    glance = learner(SEARCH).fit(PLAN, seed=1, progress=False).pfi().glance()
+    glance = learner(SEARCH).fit(PLAN, seed=1).pfi().glance()
     assert glance["learner"].item() == "GridSearchCV(Pipeline(Ridge))"
 
 
@@ -159,7 +159,7 @@ def test_contrasts_by_weights_have_the_names_of_their_sums(asked):
 
 
 def test_a_factor_has_no_slope():
-    res = learner(g=["u", "v"] * 30).fit(PLAN, seed=1, progress=False)
+    res = learner(g=["u", "v"] * 30).fit(PLAN, seed=1)
     assert "Mean slope" not in str(res.ame("g").summary())
     assert "mean change" in str(res.ame("g").summary())
     assert "Mean slope" in str(res.ame("a").summary())

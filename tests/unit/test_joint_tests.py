@@ -233,7 +233,7 @@ def test_sizes_of_wald_and_flat_tests():
         frame = pd.DataFrame(rng.normal(size=(100, 4)), columns=["a", "b", "c", "y"])
         frame["y"] += frame["a"] + frame["b"]
         learner = pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression())
-        res = learner.fit(seed=seed, progress=False)
+        res = learner.fit(seed=seed)
         rejected.append(
             (
                 res.pfi().wald_test("a = b").pvalue < 0.05,

@@ -127,7 +127,7 @@ def test_classes_and_several_measures_are_ordered_by_size():
 
 def test_certificates_are_in_the_order_of_their_table():
     fitted = fit_of("y ~ .", signed_data(), LinearRegression(), pi.Subsampling(3))
-    certificate = pi.certify(fitted, fitted.ame(), data_sets=2, truth_refits=5, progress=False)
+    certificate = pi.certify(fitted, fitted.ame(), data_sets=2, truth_refits=5)
     sizes = certificate.frame["truth"].abs().to_numpy()
     assert certificate.frame.index[0] == "most"
     assert (np.diff(sizes) < 0).all()

@@ -145,9 +145,9 @@ def test_a_full_disk(end, tmp_path, monkeypatch):
 
     monkeypatch.setattr(checkpoint, "whole_file", full)
     with pytest.raises(FileError, match=r"stays and has room, but .* can't be written .*No space"):
-        learner().fit(HALVES, checkpoint=folder, progress=False)
+        learner().fit(HALVES, checkpoint=folder)
     monkeypatch.undo()
-    assert learner().fit(HALVES, checkpoint=folder, progress=False).pfi().nobs == 80
+    assert learner().fit(HALVES, checkpoint=folder).pfi().nobs == 80
 
 
 @pytest.mark.parametrize("part", ["refits", "."])
@@ -161,4 +161,4 @@ def test_a_folder_that_goes(part, tmp_path, monkeypatch):
 
     monkeypatch.setattr(checkpoint, "_write", gone)
     with pytest.raises(FileError, match=r"`checkpoint` must be a folder that stays"):
-        learner().fit(HALVES, checkpoint=folder, progress=False)
+        learner().fit(HALVES, checkpoint=folder)

@@ -248,9 +248,9 @@ def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})
     data["sex"], data["y"] = np.repeat(["f", "m"], 40), data["x"] + rng.normal(size=80)
-    curves = fit_of(
-        "y ~ x + g + sex", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
-    ).pd("g", by="sex")
+    curves = fit_of("y ~ x + g + sex", data, LinearRegression(), pi.HalfSampling(3, pairs=5)).pd(
+        "g", by="sex"
+    )
     named, default = curves.differences("f"), curves.differences()
     assert list(named.c_names) == list(default.c_names)
     assert "g[f] | m - f" in named.c_names

@@ -35,7 +35,7 @@ def without_estimate():
     """Groups have no R²_j."""
     groups = {"group_one": NAMES[:2], "group_two": NAMES[2:4]}
     learner = pi.Learner.from_formula("y ~ .", data(), LinearRegression(), groups=groups)
-    return learner.fit(HALVES, seed=1, progress=False).positivity()
+    return learner.fit(HALVES, seed=1).positivity()
 
 
 def hardly_varies():
@@ -83,7 +83,7 @@ def several():
     """Several measures have one table."""
     return (
         pi.Learner.from_formula("y ~ .", few_rows_data(), LinearRegression())
-        .fit(HALVES, seed=1, progress=False)
+        .fit(HALVES, seed=1)
         .importance(["pfi", "cvim"])
     )
 
@@ -100,7 +100,7 @@ def uncertainty():
     frame = data(300)
     frame["y"] = frame["y"] > 0
     learner = pi.Learner.from_formula("y ~ .", frame, LogisticRegression())
-    return learner.fit(HALVES, seed=1, progress=False).uncertainty()
+    return learner.fit(HALVES, seed=1).uncertainty()
 
 
 def codes(ask="ame"):
@@ -112,7 +112,7 @@ def codes(ask="ame"):
     encoder = make_column_transformer((OneHotEncoder(), NAMES[2:4]), remainder="passthrough")
     model = make_pipeline(encoder, Ridge())
     learner = pi.Learner.from_formula("y ~ .", frame, model, design="frame")
-    return getattr(learner.fit(HALVES, seed=1, progress=False), ask)()
+    return getattr(learner.fit(HALVES, seed=1), ask)()
 
 
 def draws():

@@ -46,7 +46,7 @@ def test_streams_repeat_and_go_on_as_before(options, data):
     learner = pi.Learner.from_formula("y ~ x + z", data, Draws())
 
     def values():
-        refits = learner.fit(PLAN, seed=1, progress=False, **options).refits
+        refits = learner.fit(PLAN, seed=1, **options).refits
         return [refit.predictor.estimator.value_ for refit in refits]
 
     before = random.getstate(), str(np.random.get_state())  # noqa: NPY002
@@ -81,9 +81,7 @@ SHUFFLED = GridSearchCV(Lasso(), {"alpha": [0.01, 0.1]}, cv=KFold(3, shuffle=Tru
 
 @pytest.mark.parametrize("learner", [Draws(), OnlySome(), SeedsItself(), DrawsTorch(), SHUFFLED])
 def test_streams_are_the_same_in_one_process_several_and_threads(learner, data):
-    fit = partial(
-        pi.Learner.from_formula("y ~ x + z", data, learner).fit, PLAN, seed=1, progress=False
-    )
+    fit = partial(pi.Learner.from_formula("y ~ x + z", data, learner).fit, PLAN, seed=1)
 
     def numbers(**options):
         res = fit(**options)
@@ -115,7 +113,7 @@ def test_a_learner_that_loads_torch_as_it_is_trained_repeats(data, monkeypatch):
         if not present:
             monkeypatch.delitem(sys.modules, "torch")
         learner = pi.Learner.from_formula("y ~ x + z", data, LoadsTorch())
-        refits = learner.fit(PLAN, seed=1, progress=False).refits
+        refits = learner.fit(PLAN, seed=1).refits
         values.append([refit.predictor.estimator.value_ for refit in refits])
     assert values[0] == values[1] == values[2]
 
@@ -140,7 +138,7 @@ def test_refits_that_other_engines_answer_are_refused(data, monkeypatch):
 
     monkeypatch.setattr(models_here, "dispatch", mixed)
     with pytest.raises(PredictionError, match=r"One engine must answer for all refits.*batched"):
-        fit(PLAN, seed=1, progress=False).pfi()
+        fit(PLAN, seed=1).pfi()
 
 
 SCRIPT = """
@@ -164,7 +162,7 @@ def test_folders_and_processes_leave_classes_of_a_script_as_they_are(data, tmp_p
         learner.fit(PLAN, **options)
     found = []
     for jobs_, script["size"] in ((2, 3), (2, 1), (1, 1)):
-        found.append(learner.fit(PLAN, seed=1, progress=False, n_jobs=jobs_).pfi().params)
+        found.append(learner.fit(PLAN, seed=1, n_jobs=jobs_).pfi().params)
     assert found[2].equals(found[1])
     assert not found[2].equals(found[0])
 
@@ -178,10 +176,10 @@ def test_a_method_that_is_replaced_in_a_model_counts(data):
 
 def test_a_refit_copied_over_another_is_made_again(data, tmp_path):
     fit = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit
-    one = fit(PLAN, seed=1, progress=False, checkpoint=tmp_path).pfi().tidy()
+    one = fit(PLAN, seed=1, checkpoint=tmp_path).pfi().tidy()
     refits = tmp_path / "refits"
     shutil.copy(refits / "000001.pickle", refits / "000002.pickle")
-    again = fit(PLAN, seed=1, progress=False, checkpoint=tmp_path)
+    again = fit(PLAN, seed=1, checkpoint=tmp_path)
     assert again.analysis.context.folder == "2 of 3 refits, proven"
     pd.testing.assert_frame_equal(again.pfi().tidy(), one, check_exact=True)
 

@@ -37,7 +37,7 @@ def data():
 
 
 def fitted(estimator=DEFAULT):
-    return fit_of("y ~ .", data(), estimator, PLAN, progress=False)
+    return fit_of("y ~ .", data(), estimator, PLAN)
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +103,7 @@ def plain_data():
 @cache
 def plain(estimator="linear"):
     chosen = {"linear": LinearRegression(), "ridge": Ridge(5.0)}[estimator]
-    return fit_of(
-        "y ~ x + z + k", plain_data(), chosen, pi.HalfSampling(5, pairs=15), progress=False
-    )
+    return fit_of("y ~ x + z + k", plain_data(), chosen, pi.HalfSampling(5, pairs=15))
 
 
 def other_learner():
@@ -249,7 +247,7 @@ def long(p=24):
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.normal(size=(120, p)), columns=[f"x{j}" for j in range(p)])
     frame["y"] = 50 * frame["x0"] + rng.normal(size=120)
-    return fit_of("y ~ .", frame, Ridge(1.0), pi.HalfSampling(3, pairs=6), progress=False).pfi()
+    return fit_of("y ~ .", frame, Ridge(1.0), pi.HalfSampling(3, pairs=6)).pfi()
 
 
 def test_long_tables():
@@ -310,7 +308,7 @@ def test_decimals(pfi, decimals):
 def test_digits_follow_the_size_of_numbers(size):
     frame = data()
     frame["y"] *= np.sqrt(size)
-    pfi = fit_of("y ~ x + z_1", frame, LinearRegression(), PLAN, progress=False).pfi()
+    pfi = fit_of("y ~ x + z_1", frame, LinearRegression(), PLAN).pfi()
     for term in pfi.params.index:
         (line,) = (x for x in str(pfi.summary()).splitlines() if x.startswith(f"{term} "))
         estimate, error = map(float, line.split()[1:3])

@@ -31,9 +31,7 @@ def fit():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
     data["y"] = data["x"] + rng.normal(size=40)
-    return fit_of(
-        "y ~ x + z", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
-    )
+    return fit_of("y ~ x + z", data, LinearRegression(), pi.HalfSampling(3, pairs=5))
 
 
 WRITERS = {
@@ -223,7 +221,7 @@ def test_nor_are_they_read(kind, fit, odd_folder):
         with pytest.raises(OptionError, match=r"`(path|checkpoint)` must be a path that"):
             read(odd)
     with pytest.raises(OptionError, match="`checkpoint` must be a path that"):
-        fit.model.fit(pi.Holdout(0.5), seed=1, progress=False, checkpoint=odd)
+        fit.model.fit(pi.Holdout(0.5), seed=1, checkpoint=odd)
     with pytest.raises(OptionError, match="`path` must be a text"):
         pi.load(3)
 
