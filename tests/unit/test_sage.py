@@ -167,6 +167,17 @@ def test_groups_unused_features_and_shares():
     assert stump.sage().params["c"] == 0
 
 
+@pytest.mark.parametrize("draws", [3, 6])
+def test_monte_carlo_errors_are_the_spread_over_draws(draws, monkeypatch):
+    monkeypatch.setattr(module, "DRAWS", draws)
+    X = draw(60, 10)[["a", "b", "y"]]
+    model = TREE.fit(X[["a", "b"]], X["y"])
+    every = [pi.FittedModel(model, X[["a", "b"]], X["y"], seed=k).sage() for k in range(100)]
+    spread = np.std([one.params for one in every], axis=0, ddof=1)
+    said = np.sqrt(np.mean([one.mcse**2 for one in every], axis=0))
+    assert said == pytest.approx(spread, rel=0.3)
+
+
 def test_many_features_have_orderings():
     data = draw(200, 8, "abcdefghijk")
     res = fitted(TREE, data, "y ~ .")

@@ -155,14 +155,15 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
         weights = exact[None]
     else:
         inside, weights = orderings(p, rng)
-    k = int(np.clip(PREDICTIONS // (n * len(inside)), 2, min(DRAWS, n - 1)))
+    k = int(np.clip(PREDICTIONS // (n * len(inside)), 3, min(DRAWS, n - 1)))
     index = balanced_permutations(n, k, rng)
     predictions = _predictions(case, features, inside, index, pick)
     losses = [_losses(y[:, None, None] - f, index) for f in predictions]
     rows, donors, draws = np.split(np.hstack(losses), [n, 2 * n])
     donors[:, np.all(inside, axis=1)] = 0.0
     mean = -weights.mean(axis=0).T
-    between = np.var(draws @ mean, axis=0, ddof=1) * 4 / k * (1 - k / (n - 1))
+    jackknife = 4 / k * ((k - 1) / max(k - 2, 1)) ** 2  # of a mean over pairs
+    between = np.var(draws @ mean, axis=0, ddof=1) * jackknife * (1 - k / (n - 1))
     if len(weights) > 1:
         between += np.var(weights @ rows.mean(axis=0), axis=0, ddof=1) / len(weights)
 
