@@ -35,7 +35,7 @@ POINTS = 2000
 SIZES = ("n", "n_low", "n_high")
 
 
-def rows_needed(
+def sample_for(
     terms: TermInference,
     nobs: int,
     alpha: float,

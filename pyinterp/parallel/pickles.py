@@ -29,13 +29,13 @@ def loads(data: bytes) -> Any:
                     setattr(kind, name, state[name])
 
 
-class Sent:
+class Pickle:
     """What a job in another process returns, as bytes that its caller loads."""
 
     def __init__(self, value: object) -> None:
         self.data: bytes = dumps(value)
 
 
-def received(outcome: Any) -> Any:
+def content(outcome: Any) -> Any:
     """Return what a job returned, here or in another process."""
-    return loads(outcome.data) if isinstance(outcome, Sent) else outcome
+    return loads(outcome.data) if isinstance(outcome, Pickle) else outcome
