@@ -67,20 +67,11 @@ def _value(value: object) -> str:
 
 
 if TYPE_CHECKING:
-    cached_table = cached_array = cached_property
+    cached_table = cached_property
 else:
 
-    class cached_array(cached_property):  # noqa: N801 - like the one it is
-        """An array that is made once, and that nothing changes."""
-
-        def __get__(self, instance, owner=None):
-            found = super().__get__(instance, owner)
-            if instance is not None:
-                found.setflags(write=False)
-            return found
-
     class cached_table(cached_property):  # noqa: N801 - like the one it is
-        """A table of pandas that is made once; every access returns a copy."""
+        """A table or array that is made once; every access returns a copy."""
 
         def __get__(self, instance, owner=None):
             found = super().__get__(instance, owner)

@@ -305,5 +305,6 @@ def _check_factor(factor: Factor, variables: pd.DataFrame) -> None:
         raise DataError(
             f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
             f"like an identifier, from which nothing can be learned about other rows. Leave "
-            f"it out, as in `y ~ . - {short(column_code(name))}`."
+            f"it out, as in `y ~ . - {short(column_code(name))}`, or convert texts of numbers by "
+            "`pandas.to_numeric`."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.half_refits import HalfRefits
 from pyinterp.inference.refit_sums import ROUNDING, Fold, RefitSums, contributions
-from pyinterp.representation import about, cached_array
+from pyinterp.representation import about, cached_table
 from pyinterp.resampling import Group
 
 
@@ -116,7 +117,7 @@ class Replicates:
         """m, the number of refits whose mean is the estimate."""
         return len(self.evaluations.estimating)
 
-    @cached_array
+    @cached_property
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return self.sums.values[[*self.evaluations.estimating]]
@@ -132,7 +133,7 @@ class Replicates:
         single = self.sums.single
         return tuple(single[k] for k in self.evaluations.estimating) if single else ()
 
-    @cached_array
+    @cached_table
     def mc_variance(self) -> FloatArray:
         r"""Monte Carlo variance of the estimates' mean over m refits, shape (q,).
 
@@ -211,7 +212,7 @@ class Replicates:
             level += evaluations.counts([k])[:, None] * self.sums.values[k]
         return self._mean(sums + level)[evaluations.times > 0]
 
-    @cached_array
+    @cached_property
     def skewness(self) -> FloatArray:
         r""":math:`|g| / \sqrt n` of every term, g the skewness of the rows' contributions.
 
@@ -235,7 +236,7 @@ class Replicates:
         terms = zip(effects.T, np.broadcast_to(sizes, effects.shape[1]), strict=True)
         return np.array([_skewness(term[seen], size) for term, size in terms])
 
-    @cached_array
+    @cached_table
     def idle_share(self) -> FloatArray:
         """The share of half refits in which a feature has no effect at all, per term.
 

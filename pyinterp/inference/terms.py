@@ -20,7 +20,7 @@ from pyinterp.inference.intervals import (
 )
 from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
-from pyinterp.representation import about, cached_array
+from pyinterp.representation import about, cached_table
 
 LEAST_DF = 4  # of limits of shares, which else go from 0 to 1 whatever the data are
 
@@ -146,7 +146,7 @@ class TermInference:
         """Null values; missing without a test."""
         return self.null if self.has_test else np.full_like(self.null, np.nan)
 
-    @cached_array
+    @cached_property
     def null_error(self) -> FloatArray:
         """Standard errors at a table's null value, for statistics, and limits of squares.
 
@@ -156,12 +156,12 @@ class TermInference:
         needed = self.variance.varies_as_square | ~np.isnan(self._nulls)
         return np.where(needed, errors, np.nan)
 
-    @cached_array
+    @cached_table
     def statistic(self) -> FloatArray:
         """Deviations from the null values in standard errors; missing where `bse` is 0."""
         return self.variance.statistic(*self._on_scale)
 
-    @cached_array
+    @cached_table
     def p_values(self) -> FloatArray:
         """p-values of the null values, adjusted as intervals are, or as `p_adjust` says."""
         test = self.variance.joint_p_values if self.simultaneous else self.variance.p_values

@@ -362,12 +362,21 @@ def check_estimator(estimator: Any) -> None:
         inside = None if "params" in method else getattr(kind, method, None)
         if not callable(getattr(estimator, method, inside)):
             hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
+            if method == "fit" and hasattr(estimator, "predict"):
+                hint = " What is fitted already is explained by `pi.FittedModel(..., X, y)`."
             who = (
                 type(estimator).__name__ if isinstance(estimator, str) else learner_name(estimator)
             )
             raise PredictionError(
                 f"An estimator must have a `{method}` method; {who} has none.{hint}"
             )
+    try:
+        estimator.get_params()
+    except AttributeError as error:
+        raise PredictionError(
+            "An estimator must keep every argument of its `__init__` as an attribute of that name, "
+            f"but {type(estimator).__name__} does not ({error})."
+        ) from error
     check_kind(estimator)
 
 

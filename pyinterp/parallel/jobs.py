@@ -22,7 +22,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn import config_context, get_config
 
 from pyinterp.errors import OptionError
-from pyinterp.parallel.pickles import Pickle, content
+from pyinterp.parallel.pickles import dumps, received
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
 T = TypeVar("T")
@@ -86,7 +86,8 @@ def outcomes(
     results: Generator[T, None, None] | None = None
     try:
         results = parallel(map(delayed(call.do), jobs))
-        loaded = map(content, results)
+        here = in_memory or joblib.effective_n_jobs(n_jobs) == 1
+        loaded = results if here else map(received, results)
         if progress is False:
             yield loaded
         else:
@@ -143,7 +144,7 @@ class _Call:
         """Whether the call, or one that it is a part of, has ended."""
         return self.has_ended or (self._outer is not None and self._outer.is_over)
 
-    def do(self, job: Callable[[], T]) -> T | Pickle:
+    def do(self, job: Callable[[], T]) -> T | bytes:
         """Do a job; in another thread than the caller's `stop_if_over` ends it with its call."""
         thread = threading.get_ident()
         wanted, here = self._versions, versions() if self._versions else {}
@@ -162,7 +163,7 @@ class _Call:
                     done = job()
                 finally:
                     del _jobs[thread]
-            return Pickle(done) if wanted else done
+            return dumps(done) if wanted else done
 
 
 # The calls that other threads than the callers' do jobs for, by thread.

@@ -17,9 +17,9 @@ _TRACKER = "_DYNAMIC_CLASS_TRACKER_BY_CLASS"  # of cloudpickle: classes that wer
 
 def loads(data: bytes) -> Any:
     """Return the content of a pickle; its classes that are here keep their methods."""
-    modules = map(sys.modules.get, ("cloudpickle.cloudpickle", dumps.__module__))
-    classes = {kind for module in modules for kind in getattr(module, _TRACKER, ())}
-    before = {kind: dict(vars(kind)) for kind in classes}
+    before = {
+        kind: dict(vars(kind)) for kind in getattr(sys.modules[dumps.__module__], _TRACKER, ())
+    }
     try:
         return pickle.loads(data)  # noqa: S301 - the user's own folder, or a process of this call
     finally:
@@ -29,13 +29,6 @@ def loads(data: bytes) -> Any:
                     setattr(kind, name, state[name])
 
 
-class Pickle:
-    """What a job in another process returns, as bytes that its caller loads."""
-
-    def __init__(self, value: object) -> None:
-        self.data: bytes = dumps(value)
-
-
-def content(outcome: Any) -> Any:
-    """Return what a job returned, here or in another process."""
-    return loads(outcome.data) if isinstance(outcome, Pickle) else outcome
+def received(outcome: Any) -> Any:
+    """Return what a job returned, which comes from another process as a pickle."""
+    return loads(outcome) if isinstance(outcome, bytes) else outcome

@@ -16,10 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-import cloudpickle
-
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
-from pyinterp.parallel.pickles import loads
+from pyinterp.parallel.pickles import dumps, loads
 from pyinterp.storage.files import place_of, whole_file
 
 T = TypeVar("T")
@@ -270,7 +268,7 @@ class Shard:
 def _keep(file: Path, value: object, what: str) -> None:
     """Write a pickle after its digest; raise `OptionError` if there can be none."""
     try:
-        data: bytes = cloudpickle.dumps(value)
+        data: bytes = dumps(value)
     except Exception as error:
         raise OptionError(
             f"`checkpoint` keeps learners as pickles, but {what} can't be pickled "

@@ -171,6 +171,8 @@ def _results(archive: zipfile.ZipFile) -> Any:
         if hashlib.sha256(data).hexdigest() != manifest["arrays"][name]:
             raise FileError(f"its member {quote(name)} was changed")
         values: Array = np.load(io.BytesIO(data), allow_pickle=False)
+        if values.dtype.kind == "V" or not values.itemsize:  # of no bytes there may be any number
+            raise FileError(f"its member {quote(name)} has the type {values.dtype}")
         values.setflags(write=False)
         return values
 

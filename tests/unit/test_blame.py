@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import pyinterp as pi
-from pyinterp.errors import DesignError, OptionError, PredictionError
+from pyinterp.errors import DesignError, OptionError, PredictionError, PyinterpError
 
 N = 120
 RNG = np.random.default_rng(1)
@@ -96,6 +96,29 @@ def test_options_of_a_learner_are_not_options_of_its_fit(name, method):
     said = rf"{method}\(\) takes no keyword argument `{name}`: .*`pi\.Learner`"
     with pytest.raises(TypeError, match=said):
         getattr(learner, method)(**{name: "time"})
+
+
+class Forgets(LinearRegression):
+    def __init__(self, degree=1):
+        pass
+
+
+TEXTS = DATA.assign(x=DATA.x.astype(str), g=1.0)
+
+
+@pytest.mark.parametrize(
+    ("formula", "estimator", "said"),
+    [
+        ("y ~ x", LinearRegression(), r"texts of numbers by `pandas\.to_numeric`"),
+        ("y ~ z", smf.ols("y ~ z", DATA).fit(), r"explained by `pi\.FittedModel\("),
+        ("y ~ z", lambda rows: rows["z"], "no `fit`|`fit` method"),
+        ("y ~ z", Forgets(2), "every argument of its `__init__` as an attribute.*degree"),
+        ("y ~ lg(z) + g", LinearRegression(), r"functions? that formulas .* know\.$"),
+    ],
+)
+def test_what_is_wrong_is_named(formula, estimator, said):
+    with pytest.raises(PyinterpError, match=said):
+        fit_of(formula, estimator, TEXTS)
 
 
 def test_an_exposure_has_no_slope_unless_it_is_asked_for():

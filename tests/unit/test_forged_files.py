@@ -99,6 +99,27 @@ def test_no_type_of_a_column_opens_a_file(dtype, place, tmp_path):
     assert not [name for name in OPENED if "etc" in name or "host" in name]
 
 
+def header(text):
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+ARRAYS = {
+    "no bytes": header("{'descr': '<U0', 'fortran_order': False, 'shape': (99999999999,), }\n"),
+    "a large shape": header("{'descr': 'f8', 'fortran_order': False, 'shape': (10**13,), }\n"),
+    "code": header("{'descr': print(1), 'fortran_order': False, 'shape': (1,), }\n"),
+    "fields": header("{'descr': [('a', 'f8')], 'fortran_order': False, 'shape': (1,), }\n")
+    + bytes(8),
+    "any bytes": array(b"12345678", dtype="V8"),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_arrays_of_other_types_are_refused(kind, tmp_path):
+    write(tmp_path / "forged.pyinterp", [{"array": "a"}], a=ARRAYS[kind])
+    with pytest.raises(FileError, match=r"forged\.pyinterp' can't be read"):
+        archive.load(tmp_path / "forged.pyinterp", tuple)
+
+
 COLUMNS = [
     pd.array([1, None], dtype="Int8"),
     pd.array([1.5, None], dtype="Float32"),

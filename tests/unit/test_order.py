@@ -5,8 +5,16 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import fit_of
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import (
+    ElasticNet,
+    HuberRegressor,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+)
 from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -69,13 +77,22 @@ def entropies(frame, names):
     return fit_of(formula, twin, LogisticRegression(C=1e6), FEW).entropy_pfi()
 
 
+def slopes(learner, **options):
+    return lambda frame, _: fit_of("y ~ .", frame, learner, FEW).ame(**options)
+
+
 KINDS = {
     "difference": lambda frame, names: pi.compare(
         fit_of("y ~ . - most + I(most > 0) + I(down > 0)", frame, LinearRegression()).pfi(names),
         fit_of("y ~ .", frame, LinearRegression()).pfi(names),
     ),
-    "slopes": lambda frame, _: fit_of("y ~ .", frame, LinearRegression(), FEW).ame(),
+    "slopes": slopes(LinearRegression()),
+    "one-sided": slopes(LinearRegression(), alternative="less"),
+    "steps of trees": slopes(DecisionTreeRegressor(max_depth=4), step="sd"),
+    "of a pipeline": slopes(make_pipeline(StandardScaler(), ElasticNet(0.01))),
     "coefficients": by_native(Ridge()),
+    "coefficients of a pipeline": by_native(make_pipeline(StandardScaler(), Ridge())),
+    "robust coefficients": by_native(HuberRegressor()),
     "raw of statsmodels": by_native(pi.statsmodels_learner(sm.OLS), type="raw"),
     "t of statsmodels": by_native(pi.statsmodels_learner(sm.OLS)),
     "weights of a network": by_native(

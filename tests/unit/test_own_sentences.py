@@ -42,6 +42,10 @@ TABLES = {
     "refit_frame": lambda p: p.refit_frame(),
     "row_frame": lambda p: p.row_frame(),
     "variance_parts": lambda p: p.variance_parts(),
+    "statistics": lambda p: pd.Series(p.inference.statistic, copy=False),
+    "p_values": lambda p: pd.Series(p.inference.p_values, copy=False),
+    "mc_variance": lambda p: pd.Series(p.replicates.mc_variance, copy=False),
+    "idle_share": lambda p: pd.Series(p.replicates.idle_share, copy=False),
 }
 
 
@@ -67,6 +71,13 @@ def test_tables_of_several_are_copies(fitted):
     assert str(both) == before
     with pytest.raises(AttributeError):
         both["pfi"].params = before
+
+
+@pytest.mark.parametrize("name", ["effect", "sd", "tvalue", "pvalue", "facts", "notes", "c_names"])
+def test_contrasts_can_not_be_changed(name, fitted):
+    values = getattr(fitted.pfi().t_test("x = z, z = 0"), name)
+    with pytest.raises((ValueError, TypeError), match=r"read-only|assignment"):
+        values[0] = 99.0
 
 
 @pytest.mark.parametrize("names", [1, "ab", ["a", "b"], [], pd.DataFrame({"a": [1]}), {"a": 1}])
@@ -130,6 +141,19 @@ def test_word_and_excel_hold_no_control_characters(sign, end, tmp_path):
 
 def learner():
     return pi.Learner.from_formula("y ~ x + z", data(), LinearRegression())
+
+
+@pytest.mark.parametrize("end", ["csv", "html", "md", "tex", "txt", "docx"])
+def test_half_of_a_character(end, fitted, tmp_path):
+    path = tmp_path / f"a.{end}"
+    with pytest.raises(OptionError, match=r"Files hold whole characters|can't hold control"):
+        fitted.pfi().summary(title="a\ud800b").to(path)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_empty_checkpoint_is_no_folder():
+    with pytest.raises(OptionError, match="`checkpoint` must be the path of a folder, not ''"):
+        learner().fit(HALVES, checkpoint="")
 
 
 @pytest.mark.parametrize("end", [1, 2, 3, 4, 6])

@@ -174,7 +174,7 @@ class FactorReader:
             raise FormulaError(
                 f"Can't find `{short(name)}` of `{short(written)}`: it is neither a variable nor a "
                 "function that formulas or the code around them know."
-                f"{hint or did_you_mean(name, self.columns.names)}"
+                f"{hint or did_you_mean(name, LANGUAGE)}"
             )
 
     def _is_in_reach(self, name: str) -> bool:
