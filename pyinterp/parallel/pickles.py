@@ -12,6 +12,7 @@ from typing import Any
 
 from joblib.externals.loky.cloudpickle_wrapper import dumps
 
+__all__ = ["dumps", "loads", "received"]
 _TRACKER = "_DYNAMIC_CLASS_TRACKER_BY_CLASS"  # of cloudpickle: classes that were sent or got
 
 

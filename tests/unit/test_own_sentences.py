@@ -99,32 +99,6 @@ def test_sizes_out_of_reach(options, fitted):
         fitted.ame().sample_size(**options)
 
 
-@pytest.mark.parametrize("value", [pd.Series(["a", "b"]), np.array(["a", "b"]), data()])
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda res, v: res.pfi(relation=v),
-        lambda res, v: res.pfi(cov_type=v),
-        lambda res, v: res.pfi(alternative=v),
-        lambda res, v: res.pfi(p_adjust=v),
-        lambda res, v: res.pd("x", kind=v),
-        lambda res, v: res.entropy_pfi(relation=v),
-        lambda res, v: res.h_statistic(order=v),
-        lambda res, v: res.native_importance(v),
-        lambda res, v: res.pfi().summary(notes=v),
-        lambda res, v: res.pfi().plot(geom=v),
-        lambda res, v: res.pfi().to(v),
-        lambda res, v: res.pfi().to("latex", label=v),
-        lambda res, v: res.pfi().to("latex", caption=v),
-        lambda res, v: res.pfi().to("html", label=v),
-        lambda res, v: res.pd("x", kind="ice").plot(color=v),
-    ],
-)
-def test_a_table_where_a_word_is_wanted(ask, value, fitted):
-    with pytest.raises(OptionError, match="`"):
-        ask(fitted, value)
-
-
 @pytest.mark.parametrize("sign", ["\x00", "\x01", "\x0b", "\x1f", "\ufffe"])
 @pytest.mark.parametrize("end", ["docx", "xlsx"])
 def test_word_and_excel_hold_no_control_characters(sign, end, tmp_path):
