@@ -35,7 +35,7 @@ POINTS = 2000
 SIZES = ("n", "n_low", "n_high")
 
 
-def sample_for(
+def sizes_of(
     terms: TermInference,
     nobs: int,
     alpha: float,

@@ -22,7 +22,7 @@ from joblib import Parallel, delayed, parallel_config
 from sklearn import config_context, get_config
 
 from pyinterp.errors import OptionError
-from pyinterp.parallel.pickles import dumps, received
+from pyinterp.parallel.pickles import content_of, dumps
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ def outcomes(
     try:
         results = parallel(map(delayed(call.do), jobs))
         here = in_memory or joblib.effective_n_jobs(n_jobs) == 1
-        loaded = results if here else map(received, results)
+        loaded = results if here else map(content_of, results)
         if progress is False:
             yield loaded
         else:

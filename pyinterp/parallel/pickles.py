@@ -12,7 +12,7 @@ from typing import Any
 
 from joblib.externals.loky.cloudpickle_wrapper import dumps
 
-__all__ = ["dumps", "loads", "received"]
+__all__ = ["content_of", "dumps", "loads"]
 _TRACKER = "_DYNAMIC_CLASS_TRACKER_BY_CLASS"  # of cloudpickle: classes that were sent or got
 
 
@@ -30,6 +30,6 @@ def loads(data: bytes) -> Any:
                     setattr(kind, name, state[name])
 
 
-def received(outcome: Any) -> Any:
+def content_of(outcome: Any) -> Any:
     """Return what a job returned, which comes from another process as a pickle."""
     return loads(outcome) if isinstance(outcome, bytes) else outcome

@@ -15,7 +15,7 @@ from pyinterp.checks import check_alpha, is_list
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference import TermInference
 from pyinterp.inference.contrasts import SCALES, Place
-from pyinterp.inference.sample_size import SIZES, sample_for
+from pyinterp.inference.sample_size import SIZES, sizes_of
 from pyinterp.results.footnotes import Footnote, NotesOption, in_words
 from pyinterp.results.summary import STD_ERR, TableOptions, Tabular, block_of
 from pyinterp.results.table import Fact, Table
@@ -115,7 +115,7 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         found = []
         for of, j, weight in self._places:
             size, least = (None if x is None else x / abs(weight) for x in (width, effect))
-            found.append(sample_for(of, self.nobs, alpha, size, least, power)[j])
+            found.append(sizes_of(of, self.nobs, alpha, size, least, power)[j])
         return pd.DataFrame(found, pd.Index(self.c_names, name="hypothesis"), [*SIZES])
 
     def summary_frame(

@@ -29,7 +29,7 @@ from pyinterp.inference.contrasts import ONE_SQUARE, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
-from pyinterp.inference.sample_size import SIZES, sample_for
+from pyinterp.inference.sample_size import SIZES, sizes_of
 from pyinterp.parameters import takes
 from pyinterp.representation import cached_table
 from pyinterp.results.footnotes import Footnote, notes_of_tests
@@ -372,7 +372,7 @@ class EstimandResults(TableOfEstimands):
                 f"({self.variance.label}) does not say how far: use the half-sample variance of "
                 "`pi.HalfSampling()`, the default."
             )
-        rows = sample_for(self.inference, self.nobs, alpha, width, effect, power)
+        rows = sizes_of(self.inference, self.nobs, alpha, width, effect, power)
         return pd.DataFrame(rows, index=self._index, columns=[*SIZES])
 
     def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:

@@ -20,7 +20,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError
 from pyinterp.learner import models_here
 from pyinterp.parallel import jobs
-from pyinterp.parallel.pickles import received
+from pyinterp.parallel.pickles import content_of
 
 PLAN = pi.Subsampling(3)
 
@@ -120,7 +120,7 @@ def test_a_learner_that_loads_torch_as_it_is_trained_repeats(data, monkeypatch):
 
 def test_processes_of_other_versions_are_refused(monkeypatch):
     there = pickle.dumps(jobs._Call())
-    assert received(pickle.loads(there).do(lambda: 1)) == 1  # noqa: S301 - ours
+    assert content_of(pickle.loads(there).do(lambda: 1)) == 1  # noqa: S301 - ours
     monkeypatch.setattr(joblib, "__version__", "0.1")
     with pytest.raises(OptionError, match=r"one has \{'joblib': '0.1'\}: install the same"):
         pickle.loads(there).do(lambda: 1)  # noqa: S301 - ours
