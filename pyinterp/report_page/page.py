@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pyinterp.checks import check_alpha, check_count, check_text
 from pyinterp.data.features import names_of
@@ -107,7 +107,7 @@ def report(
     papers = "\n".join(f"<li>{escape(text)}</li>" for text in sorted(map(as_text, rests_on)))
     parts = [
         _section("Importance of features", *_bars(importance, alpha)),
-        _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
+        _section("Partial dependence", *_curves(curves, alpha)),
         *(_section("Interactions", *_bars(pair, alpha)) for pair in pairs),
         _section("Methods", f"<p>{escape(_methods(asked))}</p>"),
         _section("References", f"<ul>{papers}</ul>"),
@@ -137,24 +137,32 @@ def _section(heading: str, *parts: str) -> str:
 def _bars(results: EstimandResults, alpha: float) -> list[str]:
     """Return the picture of one value per feature, as high as it has rows, and its table."""
     height = 1.4 + ROW * len(results.params)
-    return [_picture(results, alpha, height), _html_table(results, alpha)]
+    picture = _picture(results, results.plot(alpha), height)
+    return [picture, _html_table(results, alpha)]
 
 
-def _curve(results: EstimandResults, alpha: float) -> str:
-    """Return the picture of a curve, and its table, which a click on its label opens."""
-    label, table = f"Table of {results.estimand.description}", _html_table(results, alpha)
-    details = f"<details><summary>{escape(label)}</summary>\n{table}\n</details>"
-    return f"{_picture(results, alpha, CURVE)}\n{details}"
+def _curves(several: Sequence[EstimandResults], alpha: float) -> Iterator[str]:
+    """Yield pictures of curves with one axis, and tables, which a click on their label opens."""
+    from pyinterp.results.plots.curves import on_one_axis  # noqa: PLC0415 - of plotnine
+
+    plots = [results.plot(alpha) for results in several]
+    plots = on_one_axis(plots, several, alpha=alpha) if plots else []
+    for results, plot in zip(several, plots, strict=True):
+        label, table = f"Table of {results.estimand.description}", _html_table(results, alpha)
+        details = f"<details><summary>{escape(label)}</summary>\n{table}\n</details>"
+        yield f"{_picture(results, plot, CURVE)}\n{details}"
 
 
-def _picture(results: EstimandResults, alpha: float, height: float) -> str:
-    """Return a plot as a picture inside the page.
+def _picture(results: EstimandResults, plot: Any, height: float) -> str:
+    """Return a plot as a picture inside the page; in words its caption and first numbers.
 
     A plot that is higher than usual needs that for its names, and keeps it.
     """
     from plotnine import options, theme  # noqa: PLC0415 - plotnine takes a second to import
 
-    plot = results.plot(alpha)
+    first = [f"{term}: {value:.4g}" for term, value in results.params.head(3).items()]
+    texts = (f"{results.estimand.description}. {', '.join(first)}.", plot.labels.caption)
+    words = " ".join(" ".join(texts).split())
     high = plot.theme.getp("figure_size")[1]
     height = max(height, high) if high > options.figure_size[1] else height
     drawing, size = io.BytesIO(), theme(figure_size=(WIDTH, height))
@@ -162,7 +170,7 @@ def _picture(results: EstimandResults, alpha: float, height: float) -> str:
     data = base64.b64encode(drawing.getvalue()).decode("ascii")
     return (
         f'<figure><img src="data:image/png;base64,{data}" '
-        f'alt="{escape(results.estimand.description)}" style="width: {WIDTH:g}in"></figure>'
+        f'alt="{escape(words)}" style="width: {WIDTH:g}in"></figure>'
     )
 
 

@@ -79,7 +79,7 @@ def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom():
     learner = pi.Learner.from_formula(
         "y ~ .", frame, LinearRegression(), groups={"both": ["a", "b"]}
     )
-    result = learner.fit(pi.Bootstrap(5), seed=1).positivity()
+    result = learner.fit(pi.Bootstrap(5), seed=1).positivity(["both", "c"])
     assert result.params.isna()["both"]
     plot = result.plot()
     assert list(layers(plot)["geom_point"]["y"]) == [result.params["c"]]
@@ -193,11 +193,22 @@ def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair):
 def test_few_levels_have_curves_and_many_have_tiles(city):
     few, many = city.pd(["x", "k"], points=3), city.pd(["x", "g"], points=3)
     assert "geom_line" in layers(few.plot())
-    assert list(layers(many.plot())) == ["geom_rect"]
+    tiles = many.plot()
+    crosses, rows = layers(tiles)["geom_point"], many.data
+    ends = tiles.data[["xmin", "xmax", "ymin", "ymax"]].to_numpy()
+    level = rows["g"].map({name: k for k, name in enumerate(tiles.scales[1].labels)})
+    empty = [
+        not (
+            rows["x"].between(a, b, inclusive="left" if b < ends.max() else "both")
+            & (level == c + 0.5)
+        ).any()
+        for a, b, c, _ in ends
+    ]
+    assert len(crosses) == sum(empty) > 0
     curves = many.plot(geom="curves")
-    assert layers(curves)["geom_line"]["group"].nunique() == 28
-    assert curves.guides.color.ncol == 1
-    assert curves.theme.getp("figure_size")[1] > 7  # the legend has a line per level
+    assert layers(curves)["geom_line"]["PANEL"].nunique() == 28
+    for plot, words in ((tiles, "no row is in the tile"), (curves, "Dashed: beyond the 1%")):
+        assert words in plot.labels.caption.replace("\n", " ")
 
 
 def test_many_levels_have_a_column_of_their_own_among_all_variables(city):

@@ -23,7 +23,7 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import caption, finish, frame_of
+from pyinterp.results.plots.style import caption, finish, frame_of, signs
 from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
 
@@ -63,4 +63,5 @@ def plot(
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    return finish(figure + p9.labs(caption=caption([results], alpha, intervals=geom != "tiles")))
+    words = caption([results], alpha, intervals=geom != "tiles") + signs([figure])
+    return finish(figure + p9.labs(caption=words))

@@ -19,7 +19,6 @@ from pyinterp.results.results import EstimandResults
 MOST_ROWS = 200  # whose curves are drawn
 FEW = 10  # values of a number that are drawn as points, as those of a category are
 MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
-KEY = 0.25  # inches of a line of a legend
 LEGEND = 24  # letters of a line of the title of a legend
 MARGIN = 0.04  # of the range, above and below
 WIDTH, HEIGHT = 2.6, 2.1  # of a panel of one of several variables, in inches
@@ -51,7 +50,7 @@ def curve(
     if not step_of(frame[axis], results.data[name]):
         if len(limits):
             figure += p9.geom_ribbon(sides, limits, fill=style.BLUE, alpha=0.2)
-        figure += p9.geom_line(color=mean)
+        figure += style.lines(frame, axis, results.data[name], color=mean)
         figure += style.marks_of_rows(results.data, name, frame[axis], color)
     elif len(limits):
         figure += p9.geom_linerange(sides, limits, color=mean)
@@ -80,13 +79,13 @@ def _axes(
     *,
     sort: bool = True,
     letters: int = style.LETTERS,
-    high: float = style.HEIGHT,
+    facet: str | None = None,
 ) -> tuple[pd.DataFrame, list[Any]]:
     """Return the frame with levels in the order in which they are drawn, and axes with panels.
 
     `y` is the label of the axis of estimates.
     """
-    name, facet = style.name_of(results, axis), style.facet_of(results)
+    name, facet = style.name_of(results, axis), facet or style.facet_of(results)
     columns, texts = style.columns_of(frame, facet), {}
     title = style.in_lines(y, style.TITLE)
     layers: list[Any] = [p9.labs(x=style.in_lines(name, style.TITLE), y=title)]
@@ -100,7 +99,7 @@ def _axes(
             layers += [p9.coord_flip(), p9.scale_x_discrete(labels=texts)]
             layers += style.few_breaks("y", columns)
         frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
-    return frame, [*layers, *style.layout(frame, facet, texts.values(), high=high)]
+    return frame, [*layers, *style.layout(frame, facet, texts.values())]
 
 
 def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[Any]:
@@ -118,24 +117,21 @@ def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[
 
 
 def _in_colors(
-    results: EstimandResults,
-    frame: pd.DataFrame,
-    axis: str,
-    by: str,
-    y: str,
-    *,
-    sort: bool = True,
-    high: float = style.HEIGHT,
+    results: EstimandResults, frame: pd.DataFrame, axis: str, by: str, y: str, *, sort: bool = True
 ) -> p9.ggplot:
-    """Draw curves with bands, a mark per row, or points with bars, in a color per level of `by`."""
-    frame, axes = _axes(results, frame, axis, y, sort=sort, high=high)
-    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color=by))
+    """Draw curves with bands, a mark per row, or points with bars, by a color or panel of `by`."""
+    names, facet = frame[by].cat.categories.tolist(), style.facet_of(results)
+    if many := len(names) > len(style.COLORS):  # a panel each
+        frame, facet = style.panels_of(frame, by, facet)
+    frame, axes = _axes(results, frame, axis, y, sort=sort, facet=facet)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color=by, shape=by))
+    figure += p9.theme(legend_position="none") if many else p9.theme()
     figure += style.line_at_null(results)
-    limits, names = style.rows_with_interval(frame), frame[by].cat.categories.tolist()
-    name = style.name_of(results, axis)
+    limits, name = style.rows_with_interval(frame), style.name_of(results, axis)
     if step := step_of(frame[axis], results.data[name]):
         return figure + style.colored_points(limits, step, names) + axes
-    figure += style.colored_curves(limits, axis, by, names)
+    lines = style.lines(frame, axis, results.data[name])
+    figure += style.colored_curves(limits, axis, by, names, lines)
     return figure + style.marks_of_rows(results.data, name, frame[axis]) + axes
 
 
@@ -200,20 +196,18 @@ def overlay(
     frame["result"] = pd.Categorical(frame["result"], categories=list(names))
     what = " / ".join(dict.fromkeys(style.label(results) for results in several))
     figure = _in_colors(first, frame, axis, "result", what, sort=sort)
-    return style.finish(figure + p9.labs(color="", caption=style.caption(several, alpha, names)))
+    words = style.caption(several, alpha, names) + style.signs([figure])
+    return style.finish(figure + p9.labs(color="", shape="", caption=words))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
-    """Draw a curve over the number for every level of the category, bands for a few levels."""
+    """Draw a curve over the number for every level of the category."""
     x, level = sorted(results.estimand.terms.axes, key=lambda axis: is_category(frame[str(axis)]))
     levels = [str(value) for value in pd.factorize(frame[level])[1]]
     frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
     title = style.in_lines(style.name_of(results, level), LEGEND)
-    many = len(levels) > len(style.COLORS)  # a legend of one column, and a figure as high
-    high = style.MARGINS + KEY * (len(levels) + 2 + title.count("\n")) if many else style.HEIGHT
-    figure = _in_colors(results, frame, x, "level", style.label(results), high=high)
-    figure += p9.labs(color=title)
-    return figure + p9.guides(color=p9.guide_legend(ncol=1)) if many else figure
+    figure = _in_colors(results, frame, x, "level", style.label(results))
+    return figure + p9.labs(color=title, shape=title)
 
 
 def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
@@ -222,17 +216,16 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
     A category of many levels has a separate column, to the right.
     """
     frames = [style.frame_of(one, alpha) for one in several]
-    limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
+    figures = [curve(*each, letters=SHORT) for each in zip(several, frames, strict=True)]
+    figures = on_one_axis(figures, several, alpha=alpha)
     few: list[p9.ggplot] = []
     many: list[p9.ggplot] = []
-    for results, frame in zip(several, frames, strict=True):
-        figure = curve(results, frame, letters=SHORT)
-        turned = isinstance(figure.coordinates, p9.coord_flip)
-        figure += (p9.coord_flip if turned else p9.coord_cartesian)(ylim=limits)
+    for results, frame, drawn in zip(several, frames, figures, strict=True):
+        turned = isinstance(drawn.coordinates, p9.coord_flip)
         # Without the variable, which the other axis has.
         what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
         (name,) = results.estimand.terms.axis_names
-        figure += p9.labs(x=style.in_lines(name, SHORT), y=style.in_lines(what, SHORT))
+        figure = drawn + p9.labs(x=style.in_lines(name, SHORT), y=style.in_lines(what, SHORT))
         levels = frame[results.estimand.terms.axes[0]].nunique()
         (many if turned and levels > LOW else few).append(figure)
     classes = style.columns_of(frames[0], style.facet_of(several[0]))
@@ -242,7 +235,7 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
     down = -(-len(few) // across) if few else 0
     few = [figure + p9.labs(y="") if k % across else figure for k, figure in enumerate(few)]
     figures, corner = [*few, *many], max(0, (down - 1) * across)  # below, to the left
-    figures[corner] += p9.labs(caption=style.caption([several[0]], alpha))
+    figures[corner] += p9.labs(caption=style.caption([several[0]], alpha) + style.signs(figures))
     wide = max(WIDTH, CLASS * classes + 0.7) * (across + len(many))
     size = p9.theme(
         figure_size=(wide, max(HEIGHT * down + 0.4, tallest)), axis_title=p9.element_text(size=9)
@@ -256,9 +249,17 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
     return cast("Compose", grid & size)
 
 
-def _limits(values: np.ndarray) -> tuple[float, float]:
-    """Return the range of all estimates and limits, with a margin."""
-    finite = values[np.isfinite(values.astype(np.float64))]
-    low, high = float(finite.min()), float(finite.max())
+def on_one_axis(
+    figures: Sequence[p9.ggplot], several: Sequence[EstimandResults], *, alpha: float
+) -> list[p9.ggplot]:
+    """Return figures of curves with one range of estimates and limits, with a margin."""
+    columns = ["estimate", "conf_low", "conf_high"]
+    values = np.concatenate([one.summary_frame(alpha)[columns].to_numpy(float) for one in several])
+    low, high = (end(values[np.isfinite(values)]) for end in (np.min, np.max))
     margin = MARGIN * (high - low or 1.0)
-    return low - margin, high + margin
+    limits = (low - margin, high + margin)
+    turned = [isinstance(figure.coordinates, p9.coord_flip) for figure in figures]
+    return [
+        figure + (p9.coord_flip if flip else p9.coord_cartesian)(ylim=limits)
+        for figure, flip in zip(figures, turned, strict=True)
+    ]

@@ -70,12 +70,18 @@ def points(
     facet = "panel" if panels else style.facet_of(first)
     if panels:
         frame["panel"] = pd.Categorical(frame["panel"], list(dict.fromkeys(frame["panel"])))
+    if many := len(colors) > len(style.COLORS):  # a panel each
+        frame["measure"] = frame["measure"].cat.reorder_categories(colors)
+        frame, facet = style.panels_of(frame, "measure", facet)
     drawn = frame.dropna(subset=["estimate"])
-    legend, columns = len(colors) > 1, 1 if geom == "forest" else style.columns_of(drawn, facet)
+    legend, columns = (
+        len(colors) > 1 and not many,
+        1 if geom == "forest" else style.columns_of(drawn, facet),
+    )
     marks: dict[str, Any] = {"position": p9.position_dodge(width=0.6 * legend)}
     marks["show_legend"] = legend
     nulls = drawn[["null", *filter(None, [facet])]].dropna().drop_duplicates()
-    figure = p9.ggplot(drawn, p9.aes(x="term", y="estimate", color="measure"))
+    figure = p9.ggplot(drawn, p9.aes("term", "estimate", color="measure", shape="measure"))
     figure += p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
     if geom == "bars":
         start = drawn["null"].fillna(0.0)
@@ -92,14 +98,14 @@ def points(
     texts = {term: style.in_lines(term) for term in ordered}
     words = style.caption(several, alpha, names) + style.count_of(ordered, every)
     options: dict[str, Any] = {"columns": columns, "scales": "free_x" if panels else "fixed"}
-    options["high"] = style.MARGINS + style.LINE * len(ordered) * len(colors)
+    options["high"] = style.MARGINS + style.LINE * len(ordered) * len(colors) * (not many)
     return style.finish(
         figure
         + p9.coord_flip()
         + p9.scale_x_discrete(limits=ordered, labels=texts)
         + style.colors_of(colors)
         + style.layout(drawn, facet, texts.values(), **options)
-        + p9.labs(x="", y="" if panels else _axis(several), color="", caption=words)
+        + p9.labs(x="", y="" if panels else _axis(several), color="", shape="", caption=words)
     )
 
 
@@ -133,8 +139,8 @@ def _texts(frame: pd.DataFrame) -> list[str]:
         if not np.isfinite(estimate):
             return "no estimate"
         if not (np.isfinite(low) or np.isfinite(high)):
-            return f"{estimate:.{decimals}f}, no interval"
-        return f"{estimate:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+            return f"{estimate:z.{decimals}f}, no interval"
+        return f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
     columns = frame[["estimate", "conf_low", "conf_high"]]
     return [text(*row) for row in columns.to_numpy(dtype=np.float64)]

@@ -15,9 +15,13 @@ from pyinterp.data.columns import is_category
 from pyinterp.results.results import EstimandResults
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
-COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A")
+SHAPES = ("o", "^", "s", "D", "v", "P", "X", "*")  # beside colors, for print in gray
+FIRM = (0.01, 0.99)  # quantiles of the rows, beyond which curves are dashed
+DASHED = "Dashed: beyond the 1% and 99% points of the rows."
+EMPTY = "Crosses: no row is in the tile."
 THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
-SMALL = 17.0  # letters of an inch of a caption
+SMALL = 16.0  # letters of an inch of a caption
 WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
 MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
 LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
@@ -114,6 +118,14 @@ def name_of(results: EstimandResults, axis: str) -> str:
     return terms.axis_names[terms.axes.index(axis)]
 
 
+def panels_of(frame: pd.DataFrame, by: str, facet: str | None) -> tuple[pd.DataFrame, str]:
+    """Return a frame with a panel per name in `by`, and per value of a facet; and its column."""
+    texts = frame[by].astype(str)
+    panel = texts if facet is None else texts + ", " + frame[facet].astype(str)
+    order = panel[frame[by].cat.codes.argsort(kind="stable")]
+    return frame.assign(_panel=pd.Categorical(panel, list(dict.fromkeys(order)))), "_panel"
+
+
 def facet_of(results: EstimandResults) -> str | None:
     """Return the column of a plot's frame that has a panel per class or group, if there is one."""
     terms = results.estimand.terms
@@ -189,14 +201,35 @@ def marks_of_rows(
     return p9.geom_rug(place, marks, sides="b", inherit_aes=False, **look)
 
 
-def colored_curves(limits: pd.DataFrame, axis: str, by: str, names: Sequence[str]) -> list[Any]:
-    """Return a curve of each name's color, with a band if there are not too many."""
+def lines(frame: pd.DataFrame, axis: str, values: pd.Series[Any], **look: Any) -> list[Any]:
+    """Return curves, dashed beyond the 1% and the 99% point of the rows' values."""
+    low, high = values.quantile(FIRM[0]), values.quantile(FIRM[1])
+    firm = frame[frame[axis].between(low, high)]
+    if len(firm) == len(frame):
+        return [p9.geom_line(**look)]
+    solid = [p9.geom_line(data=firm, **look)] if firm[axis].min() < firm[axis].max() else []
+    return [*solid, p9.geom_line(linetype="dashed", **look)]
+
+
+def signs(figures: Iterable[p9.ggplot]) -> str:
+    """Return the sentences that say what dashed curves and crosses are, where they are drawn."""
+    geoms = [layer.geom for figure in figures for layer in figure.layers]
+    lines = [geom for geom in geoms if isinstance(geom, p9.geom_line)]
+    dashed = any(geom.aes_params.get("linetype") == "dashed" for geom in lines)
+    crosses = any(geom.aes_params.get("shape") == "x" for geom in geoms)
+    return f" {DASHED}" * dashed + f" {EMPTY}" * crosses
+
+
+def colored_curves(
+    limits: pd.DataFrame, axis: str, by: str, names: Sequence[str], lines: Sequence[Any]
+) -> list[Any]:
+    """Return curves of each name's color, with bands."""
     bands: list[Any] = []
-    if len(limits) and len(names) <= len(COLORS):
+    if len(limits):
         sides = p9.aes(x=axis, ymin="conf_low", ymax="conf_high", fill=by)
         pale = {"alpha": 0.15, "inherit_aes": False, "show_legend": False}
-        bands = [p9.geom_ribbon(sides, limits, **pale), colors_of(names, fill=True)]
-    return [*bands, p9.geom_line(), p9.geom_point(size=1.2), colors_of(names)]
+        bands = [p9.geom_ribbon(sides, limits, **pale), *colors_of(names, fill=True)]
+    return [*bands, *lines, p9.geom_point(size=1.2), *colors_of(names)]
 
 
 def colored_points(limits: pd.DataFrame, step: float, names: Sequence[str]) -> list[Any]:
@@ -204,16 +237,18 @@ def colored_points(limits: pd.DataFrame, step: float, names: Sequence[str]) -> l
     apart = p9.position_dodge(width=step * min(0.15 * len(names), 0.8))
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
     bars = [p9.geom_linerange(sides, limits, position=apart)] if len(limits) else []
-    return [*bars, p9.geom_point(position=apart), colors_of(names)]
+    return [*bars, p9.geom_point(position=apart), *colors_of(names)]
 
 
-def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
-    """Return a color per name: ours, or hues if there are more names."""
-    if len(names) > len(COLORS):
-        return (p9.scale_fill_hue if fill else p9.scale_color_hue)(breaks=names, limits=names)
-    values = dict(zip(names, COLORS, strict=False))
-    scale = p9.scale_fill_manual if fill else p9.scale_color_manual
-    return scale(values, breaks=names, limits=names)
+def colors_of(names: Sequence[str], *, fill: bool = False) -> list[Any]:
+    """Return a color and a shape per name; the same for all if each has a panel."""
+    several = len(names) <= len(COLORS)
+    colors = dict(zip(names, COLORS if several else [BLUE] * len(names), strict=False))
+    of: dict[str, Any] = {"breaks": names, "limits": names}
+    if fill:
+        return [p9.scale_fill_manual(colors, **of)]
+    shapes = dict(zip(names, SHAPES if several else "o" * len(names), strict=False))
+    return [p9.scale_color_manual(colors, **of), p9.scale_shape_manual(shapes, **of)]
 
 
 def label(results: EstimandResults, name: str | None = None) -> str:

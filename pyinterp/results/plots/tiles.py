@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,11 @@ def surface(
         levels[y] = style.levels_from_below(results, frame, y, sort=sort)
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
     place = p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
-    figure = p9.ggplot(frame.assign(**edges)) + p9.geom_rect(place)
+    frame = frame.assign(**edges)
+    figure = p9.ggplot(frame) + p9.geom_rect(place)
+    if len(empty := _empty(frame, results, {"x": x, "y": y}, levels)) and len(terms.axes) == 2:
+        for color, stroke in (("white", 1.5), ("black", 0.4)):  # seen on dark and on light tiles
+            figure += p9.geom_point(p9.aes("x", "y"), empty, shape="x", color=color, stroke=stroke)
     if across > space:
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
     texts = {axis: [style.in_lines(level) for level in some] for axis, some in levels.items()}
@@ -80,6 +85,28 @@ def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[
     ends = np.concatenate([[grid[0] - alone], middle, [grid[-1] + alone]])
     place = np.searchsorted(grid, values.to_numpy(dtype=np.float64))
     return {f"{axis}min": ends[place], f"{axis}max": ends[place + 1]}
+
+
+def _empty(
+    frame: pd.DataFrame,
+    results: EstimandResults,
+    axes: Mapping[str, str],
+    levels: Mapping[str, list[Any]],
+) -> pd.DataFrame:
+    """Return the middles of tiles in which no row is."""
+    tiles, rows = pd.DataFrame(), pd.DataFrame()
+    for side, axis in axes.items():
+        values = results.data[style.name_of(results, axis)]
+        if axis in levels:
+            values = values.map({level: k for k, level in enumerate(levels[axis])})
+        low, high = frame[f"{side}min"], frame[f"{side}max"]
+        starts, values = np.unique(low), values.astype(np.float64)
+        found = np.searchsorted(starts, values, side="right") - 1
+        rows[side] = np.where(values.between(starts[0], high.max()), found, -1)
+        tiles[side], tiles[f"{side}_there"] = (low + high) / 2, np.searchsorted(starts, low)
+    held = pd.MultiIndex.from_frame(rows.drop_duplicates())
+    there = pd.MultiIndex.from_frame(tiles[["x_there", "y_there"]]).isin(held)
+    return tiles[~there].drop_duplicates()
 
 
 def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) -> p9.ggplot:
