@@ -20,6 +20,7 @@ SHAPES = ("o", "^", "s", "D", "v", "P", "X", "*")  # beside colors, for print in
 FIRM = (0.01, 0.99)  # quantiles of the rows, beyond which curves are dashed
 DASHED = "Dashed: beyond the 1% and 99% points of the rows."
 EMPTY = "Crosses: no row is in the tile."
+LEVELS = "Levels share errors: `differences()` compares them."
 THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
 SMALL = 16.0  # letters of an inch of a caption
 WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
@@ -212,12 +213,13 @@ def lines(frame: pd.DataFrame, axis: str, values: pd.Series[Any], **look: Any) -
 
 
 def signs(figures: Iterable[p9.ggplot]) -> str:
-    """Return the sentences that say what dashed curves and crosses are, where they are drawn."""
+    """Return the sentences on dashed curves, crosses and bars, where they are drawn."""
     geoms = [layer.geom for figure in figures for layer in figure.layers]
     lines = [geom for geom in geoms if isinstance(geom, p9.geom_line)]
     dashed = any(geom.aes_params.get("linetype") == "dashed" for geom in lines)
     crosses = any(geom.aes_params.get("shape") == "x" for geom in geoms)
-    return f" {DASHED}" * dashed + f" {EMPTY}" * crosses
+    bars = any(isinstance(geom, p9.geom_linerange) for geom in geoms)
+    return f" {LEVELS}" * bars + f" {DASHED}" * dashed + f" {EMPTY}" * crosses
 
 
 def colored_curves(

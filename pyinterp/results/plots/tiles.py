@@ -94,19 +94,18 @@ def _empty(
     levels: Mapping[str, list[Any]],
 ) -> pd.DataFrame:
     """Return the middles of tiles in which no row is."""
-    tiles, rows = pd.DataFrame(), pd.DataFrame()
+    tiles, there, rows = pd.DataFrame(), pd.DataFrame(), pd.DataFrame()
     for side, axis in axes.items():
         values = results.data[style.name_of(results, axis)]
         if axis in levels:
             values = values.map({level: k for k, level in enumerate(levels[axis])})
         low, high = frame[f"{side}min"], frame[f"{side}max"]
-        starts, values = np.unique(low), values.astype(np.float64)
-        found = np.searchsorted(starts, values, side="right") - 1
-        rows[side] = np.where(values.between(starts[0], high.max()), found, -1)
-        tiles[side], tiles[f"{side}_there"] = (low + high) / 2, np.searchsorted(starts, low)
-    held = pd.MultiIndex.from_frame(rows.drop_duplicates())
-    there = pd.MultiIndex.from_frame(tiles[["x_there", "y_there"]]).isin(held)
-    return tiles[~there].drop_duplicates()
+        tiles[side] = (low + high) / 2
+        ends = [*np.unique(low), np.nextafter(high.max(), np.inf)]
+        for table, points in ((there, tiles[side]), (rows, values.astype(np.float64))):
+            table[side] = pd.cut(points, ends, right=False, labels=False)
+    held = pd.MultiIndex.from_frame(rows.dropna().drop_duplicates())
+    return tiles[~pd.MultiIndex.from_frame(there).isin(held)].drop_duplicates()
 
 
 def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) -> p9.ggplot:
