@@ -57,7 +57,7 @@ SMALLEST = 0.01  # of the sd of f: less is what lines between points leave of it
 class Basis(NamedTuple):
     """Functions of one feature: cubic splines by knots, or an indicator of every level.
 
-    The first one of a number is itself. The knots have its least and largest value.
+    The last one of a number is itself. The knots have its least and largest value.
     """
 
     feature: Feature
@@ -84,8 +84,8 @@ class Basis(NamedTuple):
             return np.eye(self.size)[codes_of(column, self.feature.levels)]
         x = column.to_numpy(dtype=np.float64)[:, None]
         width = np.ptp(self.knots) or 1.0
-        above = np.maximum(x - self.knots[:-1], 0.0) / width
-        return np.column_stack([x, width * ((x - self.knots[0]) / width) ** 2, width * above**3])
+        above = np.maximum(x - self.knots[:-1], 0.0)
+        return np.column_stack([(x - self.knots[0]) ** 2 / width, above**3 / width**2, x])
 
 
 def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
@@ -239,10 +239,9 @@ def _products(one: Residuals, *, sample: Sample, others: Sequence[Feature]) -> E
     E(b | Z) has missed where the spread of the feature changes with them.
     """
     data = sample.variables.take(np.searchsorted(sample.rows, one.rows))
-    parts = [Basis(each, np.zeros(1))(data) for each in others]
-    parts = [b[:, 1:] if each.levels else b[:, :1] for b, each in zip(parts, others, strict=True)]
+    parts = [Basis(each, np.zeros(1))(data)[:, 1:] for each in others]
     z, weights = np.column_stack(parts), one.weights
-    v = one.x[:, 1:] if one.feature.levels else one.x[:, :1]
+    v = one.x[:, 1 if one.feature.levels else -1 :]
     every = (z[:, :, None] * v[:, None, :]).reshape(len(z), -1)
     out = np.column_stack([one.x, np.ones(len(z)), z, z * z])
     left = np.column_stack([rest(out, each, weights) for each in every.T])

@@ -307,10 +307,9 @@ def test_shapley_shares_and_interactions_of_nature(name, response):
     if not {"squared", "brier"} & cell.losses:
         with pytest.raises(LossError, match="probabilities"):
             folds.sage()
-        with pytest.raises(OptionError, match="are of means"):
-            folds.interactions("x")
-        with pytest.raises(OptionError, match="are of means"):
-            folds.products("x")
+        for method in (folds.interactions, folds.products):
+            with pytest.raises(OptionError, match="are of means"):
+                method("x")
         return
     for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
         assert_readable(level.sage(), 3)

@@ -42,7 +42,7 @@ def projected(A, column):
 
 def splines(x, every):
     knots = np.quantile(every, np.arange(7) / 7)
-    return np.column_stack([x, x**2, *(np.where(x > k, x - k, 0.0) ** 3 for k in knots)])
+    return np.column_stack([x**2, *(np.where(x > k, x - k, 0.0) ** 3 for k in knots), x])
 
 
 def naive(res, data):
@@ -95,7 +95,7 @@ def test_numbers_are_those_of_naive_loops():
     assert N > 0
     assert found.params["x"] == pytest.approx(N**2 / D / y.var(), rel=1e-10)
     z = data[["a", "b"]].to_numpy()
-    columns = np.column_stack([V[:, :1] * z, V, np.ones(80), z, z * z])
+    columns = np.column_stack([V[:, -1:] * z, V, np.ones(80), z, z * z])
     least_squares = sm.OLS(one.u, columns).fit(cov_type="HC3")
     products = res.products("x", ["a", "b"], sampler=LINEAR)
     assert list(products.params.index) == ["x:a", "x:b"]
@@ -212,8 +212,6 @@ def test_products_of_levels_weights_clusters_and_files(tmp_path):
     assert pi.load(tmp_path / "products.pyinterp").params.equals(both.params)
     by_cluster = crossed(formula, data, LinearRegression(), pi.CrossValidation(4, cluster="unit"))
     assert (by_cluster.products("x").bse > 0).all()
-    assert "x:a" in str(by_cluster.products("x").summary())
-    assert len(plain.products("x", "a").plot().data) == 1
     with pytest.raises(OptionError, match="Did you mean"):
         plain.products("x", "aa")
     with pytest.raises(OptionError, match="one variable"):

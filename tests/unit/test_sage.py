@@ -187,7 +187,6 @@ def test_many_features_have_orderings():
     assert measured["shares"].value.sum() == pytest.approx(gain, abs=CLOSE)
     found = fitted(TREE, data, "y ~ .", plan=pi.HalfSampling(3, pairs=5)).sage()
     assert found.params.idxmax() == "a"
-    assert (found.mcse > 0).all()
 
 
 def test_groups_of_rows_clusters_classes_and_files(tmp_path):
