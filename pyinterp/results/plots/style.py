@@ -18,7 +18,7 @@ BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can dist
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A")
 SHAPES = ("o", "^", "s", "D", "v", "P", "X", "*")  # beside colors, for print in gray
 FIRM = (0.01, 0.99)  # quantiles of the rows, beyond which curves are dashed
-DASHED = "Dashed: beyond the 1% and 99% points of the rows."
+BEYOND = "Dashed: beyond the 1% and 99% points of the rows."
 EMPTY = "Crosses: no row is in the tile."
 LEVELS = "Levels share errors: `differences()` compares them."
 THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
@@ -219,7 +219,7 @@ def signs(figures: Iterable[p9.ggplot]) -> str:
     dashed = any(geom.aes_params.get("linetype") == "dashed" for geom in lines)
     crosses = any(geom.aes_params.get("shape") == "x" for geom in geoms)
     bars = any(isinstance(geom, p9.geom_linerange) for geom in geoms)
-    return f" {LEVELS}" * bars + f" {DASHED}" * dashed + f" {EMPTY}" * crosses
+    return f" {LEVELS}" * bars + f" {BEYOND}" * dashed + f" {EMPTY}" * crosses
 
 
 def colored_curves(
