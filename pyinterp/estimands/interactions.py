@@ -28,7 +28,9 @@ from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.population import (
     BIAS,
     LEAST,
+    LEAST_ROWS,
     NEEDS,
+    ROUNDING,
     SAME,
     SHARE,
     Feature,
@@ -91,7 +93,14 @@ class Basis(NamedTuple):
 def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
     """Return a column, shape (n,), less its weighted fit by the columns of A, shape (n, p)."""
     root = np.sqrt(weights)
-    return np.asarray(column - A @ np.linalg.lstsq(root[:, None] * A, root * column)[0])
+    unit = _of_norm_1(root[:, None] * A)
+    return np.asarray(column - unit @ np.linalg.lstsq(unit, root * column)[0] / root)
+
+
+def _of_norm_1(A: FloatArray) -> FloatArray:
+    """Return columns divided by their norms, so that units do not matter; 0 stays 0."""
+    norms = np.linalg.norm(A, axis=0)
+    return A / np.where(norms > 0, norms, 1.0)
 
 
 @method("interactions", refused={"by": ONE_GROUP})
@@ -236,20 +245,50 @@ def _products(one: Residuals, *, sample: Sample, others: Sequence[Feature]) -> E
     """Return coefficients of products of a feature with others, contributions as of HC3.
 
     Functions of it alone are out of them, and lines and squares of the others: these have what
-    E(b | Z) has missed where the spread of the feature changes with them.
+    E(b | Z) has missed where the spread of the feature changes with them. Others are in units of
+    their standard deviations until the end. Products that do not vary, or of levels with few rows,
+    are missing, and no part of the others.
     """
     data = sample.variables.take(np.searchsorted(sample.rows, one.rows))
-    parts = [Basis(each, np.zeros(1))(data)[:, 1:] for each in others]
-    z, weights = np.column_stack(parts), one.weights
+    parts = [Basis(each, np.zeros(1))(data) for each in others]
+    own = Basis(one.feature, np.zeros(1))(data) if one.feature.levels else np.empty((len(data), 0))
+    both = zip(parts, others, strict=True)
+    enough = [_rows_of(part if each.levels else part[:, :0], own) for part, each in both]
+    z, weights = np.column_stack([part[:, 1:] for part in parts]), one.weights
+    center = np.average(z, axis=0, weights=weights)
+    spread = np.sqrt(np.average(np.square(z - center), axis=0, weights=weights))
+    spread[spread <= ROUNDING * np.abs(center)] = np.inf
+    z = (z - center) / spread
     v = one.x[:, 1 if one.feature.levels else -1 :]
     every = (z[:, :, None] * v[:, None, :]).reshape(len(z), -1)
     out = np.column_stack([one.x, np.ones(len(z)), z, z * z])
     left = np.column_stack([rest(out, each, weights) for each in every.T])
-    found = slopes(left, rest(out, one.u, weights), weights)
-    root = np.sqrt(weights)[:, None]
-    leverage = np.square(orth(root * np.column_stack([out, every]), SAME)).sum(axis=1)
+    there = (weights @ np.square(left) > SAME * (weights @ np.square(every))) & (
+        np.concatenate(enough) >= LEAST_ROWS
+    )
+    found = slopes(left[:, there], rest(out, one.u, weights), weights)
+    columns = np.sqrt(weights)[:, None] * np.column_stack([out, every[:, there]])
+    leverage = np.square(orth(_of_norm_1(columns), SAME)).sum(axis=1)
     away = (found.rows - found.value) / (1 - np.minimum(leverage, ALONE))[:, None]
-    return replace(found, rows=found.value + away - away.mean(axis=0))
+    rows, below = np.full(every.shape, np.nan), np.square(every)
+    unit = np.repeat(spread, v.shape[1])[there]
+    rows[:, there] = (found.value + away - away.mean(axis=0)) / unit
+    below[:, there] = found.below
+    return replace(Estimate.of_rows(rows), below=below)
+
+
+def _rows_of(z: FloatArray, x: FloatArray) -> FloatArray:
+    """Return the least number of rows of the levels in each product, by level of z, then of x.
+
+    Columns are indicators of all levels, none for a number. An effect of a level is a difference
+    from the first level, whose rows count too.
+    """
+    rows = np.column_stack([np.ones(len(z)), z]).T @ np.column_stack([np.ones(len(x)), x])
+    for _ in range(2):  # of z, then of x
+        if len(rows) > 1:
+            rows = np.minimum(rows[2:], rows[1])
+        rows = rows.T
+    return np.asarray(rows.ravel())
 
 
 WORDS = replace(
@@ -271,7 +310,10 @@ WORDS = replace(
         ("p_value", "P interacts", "Of the effect being the same whatever the others are."),
     ),
 )
-NO_PRODUCT = "given the others it does not vary, or products are linear functions of each other"
+NO_PRODUCT = (
+    f"given the others it does not vary, fewer than {LEAST_ROWS} rows have its levels, or products "
+    "are linear functions of each other"
+)
 PRODUCTS = Words(
     label="coef.",
     title="coefficients of products",

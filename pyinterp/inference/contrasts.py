@@ -9,9 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray, MeanRelation
-from pyinterp.errors import InferenceError, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import Alternative
+from pyinterp.inference.intervals import Alternative, adjusts_intervals
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.ranges import POSITIVE, SHARES
 
@@ -107,6 +107,7 @@ def contrasts(
     (rows,) = np.nonzero((np.count_nonzero(hypotheses.weights, axis=1) > 1) & ~without)
     several = _several(hypotheses, rows, inference)
     places: list[Place] = []
+    family = _of_family(hypotheses, np.flatnonzero(~without), inference)
     for row, target in enumerate(hypotheses.target):
         one = hypotheses.single(row)
         if without[row]:
@@ -116,7 +117,7 @@ def contrasts(
         else:
             term, weight = one
             side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
-            places.append((inference.about(term, float(target / weight), side), term, weight))
+            places.append((family.about(term, float(target / weight), side), term, weight))
     if inference.variance.varies_as_square and len(rows) < len(places):
         notes.append(ONE_SQUARE)
     if isinstance(several.variance, ContrastVariance) and len(rows):
@@ -134,6 +135,30 @@ def contrasts(
         which = list_of(np.compress(ends, hypotheses.terms))
         notes.append(f"No {relation} with {which}: it needs values above 0, odds also below 1.")
     return places, notes
+
+
+def _of_family(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -> TermInference:
+    """Return inference with the null values of all hypotheses about one term, which P adjusts.
+
+    Adjustments step by step, such as Holm's, depend on the other P; others on their number alone.
+    """
+    if inference.p_adjust is None or adjusts_intervals(inference.p_adjust):
+        return inference
+    nulls, signs = dict[int, float](), set[bool]()
+    for row in rows:
+        if (one := hypotheses.single(row)) is not None:
+            term, weight = one
+            signs.add(inference.alternative == "two-sided" or weight > 0)
+            if term in nulls or len(signs) > 1:
+                raise OptionError(
+                    f'With `p_adjust="{inference.p_adjust}"` hypotheses about single terms must be '
+                    "about different terms, and one-sided ones on one side; ask one at a time, or "
+                    'adjust by "bonferroni".'
+                )
+            nulls[term] = hypotheses.target[row] / weight
+    null = inference.null.copy()
+    null[[*nulls]] = [*nulls.values()]
+    return replace(inference, null=null)
 
 
 def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -> TermInference:

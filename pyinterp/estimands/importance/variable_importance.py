@@ -357,8 +357,8 @@ def _importance(whatif: WhatIf, points: pd.DataFrame, numeric: bool) -> FloatArr
         steps[np.arange(n), bin_of] = at[:, 1] - at[:, 0]
         mean, influence = step_means(steps, np.ones(n))
         # An interval without rows has the slope of its neighbors.
-        mean = filling(np.isfinite(mean), widths) @ np.nan_to_num(mean)
-        influence = np.nan_to_num(influence)
+        fill = filling(np.isfinite(mean), widths)
+        mean, influence = fill @ np.nan_to_num(mean), np.nan_to_num(influence) @ fill.T
         shares = np.clip((x[:, None] - edges[:-1]) / widths, 0.0, 1.0)
     else:
         curves = _predictions_at(whatif, points, np.broadcast_to(np.arange(k), (n, k)))
