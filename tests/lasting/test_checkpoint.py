@@ -477,6 +477,6 @@ def test_learners_that_cannot_be_pickled(early, fits, frame, tmp_path, monkeypat
 def test_a_refit_whose_class_is_gone(frame, tmp_path, monkeypatch, counts):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(3), seed=1, checkpoint=tmp_path)
     fit()
-    monkeypatch.setattr("pyinterp.resampling.checkpoint.pickle.loads", lambda _: 1 / 0)
+    monkeypatch.setattr("pyinterp.parallel.pickles.pickle.loads", lambda _: 1 / 0)
     with pytest.raises(FileError, match=r"is whole, but can't be loaded here \(ZeroDivisionError"):
         fit()
