@@ -23,6 +23,7 @@ _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+NUMBERS = ("integer", "floating", "boolean", "mixed-integer-float")
 _ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -57,7 +58,9 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
         ) from error
     if not isinstance(values, pd.Series):
         raise _refusal(query, argument, "It gives one value for all rows; `==` compares.")
-    return values
+    # A condition that is missing keeps no row, as in R; a mask with missing values is refused.
+    condition = bare_name(tree) is None and values.dtype == "boolean"
+    return values.fillna(value=False).astype(bool) if condition else values
 
 
 def _refusal(query: str, argument: str, why: str) -> OptionError:
@@ -147,7 +150,7 @@ class _Query:
         if not isinstance(op, ast.In | ast.NotIn):
             if type(op) not in _COMPARISONS:
                 raise OptionError("Values are compared by `==`, not by `is`.")
-            return _COMPARISONS[type(op)](self.values(left), self.values(right))
+            return _compared(op, self.values(left), self.values(right))
         column, members = self.values(left), getattr(right, "elts", None)
         if not isinstance(column, pd.Series) or members is None:
             raise OptionError("`in` takes a column and a list, as in `sex in ['f', 'm']`.")
@@ -155,7 +158,36 @@ class _Query:
         for member, value in zip(members, values, strict=True):
             if isinstance(value, pd.Series):
                 raise _not_in_the_grammar(member)
-        return ~column.isin(values) if isinstance(op, ast.NotIn) else column.isin(values)
+        none = pd.Series(data=False, index=column.index, dtype="boolean").mask(column.isna())
+        found = reduce(operator.or_, (_compared(ast.Eq(), column, one) for one in values), none)
+        return ~found if isinstance(op, ast.NotIn) else found
+
+
+def _compared(op: ast.cmpop, left: Any, right: Any) -> Any:
+    """Return a comparison by row, missing where a side is; raise if types can't be compared."""
+    sides = (left, right)
+    columns = [side for side in sides if isinstance(side, pd.Series)]
+    for column in columns:
+        for value in sides:
+            if isinstance(value, str | bool | int | float):
+                _check_type(column, value)
+    found = _COMPARISONS[type(op)](left, right)
+    if not columns:
+        return found
+    return found.astype("boolean").mask(reduce(operator.or_, (each.isna() for each in columns)))
+
+
+def _check_type(column: pd.Series[Any], value: str | float) -> None:
+    """Raise unless a column can be equal to a value: texts to texts, numbers to numbers."""
+    values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    kind, text = pd.api.types.infer_dtype(values, skipna=True), isinstance(value, str)
+    if kind.startswith("datetime") and text:
+        pd.Timestamp(value)  # raises
+    elif (kind == "string" and not text) or (kind in NUMBERS and text):
+        raise OptionError(
+            f"`{column.name}` has values of type {kind}, and {value!r} is a "
+            f"{'text' if text else 'number'}; both must be of one kind."
+        )
 
 
 def _not_in_the_grammar(node: ast.AST) -> OptionError:

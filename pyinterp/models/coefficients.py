@@ -18,6 +18,7 @@ from pyinterp.representation import about
 
 # From the object that holds coefficients, and other values, to a copy that has those.
 Move = Callable[[Any, FloatArray], Any]
+INDEFINITE = 1e-8  # of the largest eigenvalue of correlations: a negative one is no rounding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +94,10 @@ def coefficients_of(fitted: Any) -> Coefficients | None:
 def _with_covariance(
     holder: Any, values: Any, covariance: Callable[[], Any], move: Move
 ) -> Coefficients | None:
-    """Return coefficients with a covariance that is complete; None if there is none."""
+    """Return coefficients with a whole covariance that is not indefinite; None if there is none.
+
+    At the boundary of a variance component, as of mixed models, it can be indefinite.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)  # glum warns of one that is not right
@@ -102,6 +106,10 @@ def _with_covariance(
         return None  # not stored, or penalized
     flat = np.asarray(values, dtype=np.float64).ravel(order="F")  # as in MNLogit
     if cov.shape != (len(flat), len(flat)) or not np.isfinite(cov).all() or not cov.any():
+        return None
+    spread = np.sqrt(np.abs(np.diag(cov)))
+    values = np.linalg.eigvalsh(cov / np.outer(*[np.where(spread > 0, spread, 1.0)] * 2))
+    if values[0] < -INDEFINITE * values[-1]:
         return None
     df = np.inf
     if getattr(holder, "use_t", False):

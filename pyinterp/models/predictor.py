@@ -371,12 +371,18 @@ def check_estimator(estimator: Any) -> None:
                 f"An estimator must have a `{method}` method; {who} has none.{hint}"
             )
     try:
-        estimator.get_params()
+        parts = [estimator, *estimator.get_params().values()]
     except AttributeError as error:
         raise PredictionError(
             "An estimator must keep every argument of its `__init__` as an attribute of that name, "
             f"but {type(estimator).__name__} does not ({error})."
         ) from error
+    if any(type(p).__name__ == "FrozenEstimator" and hasattr(p, "predict") for p in parts):
+        raise OptionError(
+            "A learner must train on the rows of every refit, but a FrozenEstimator keeps what it "
+            "has learned, of rows that evaluate it too; leave it out, or explain the fitted model "
+            "on other rows by `pi.FittedModel(..., X, y)`."
+        )
     check_kind(estimator)
 
 

@@ -258,6 +258,16 @@ def _prediction(
     fractions = endog is not None and not np.isin(endog, (0, 1)).all()
     if trials or (fractions and kind not in ("MNLogit", "OrderedModel")):
         return Prediction(shares=True, trials=trials)
+    if kind in ("MNLogit", "OrderedModel") or not isinstance(
+        getattr(model, "endog_names", ""), str
+    ):
+        own = [str(label) for label in _classes(model, kind, response)]
+        given = own if classes is None else [str(label) for label in classes]
+        if given != own and sorted(given) == sorted(own):
+            raise OptionError(
+                f"The model has its classes in the order {list_of(own)}, not {list_of(given)}; "
+                "leave `classes` out."
+            )
     if classes is None:
         classes = _classes(model, kind, response)
     return Prediction(probabilities=True, classes=classes, ordinal=kind == "OrderedModel")

@@ -357,11 +357,11 @@ class HalfSampling(_Draws):
             other, page = "pi.Bootstrap(15)", ""
             if self.cluster is not None:
                 other = "pi.Bootstrap(15, cluster=...)"
-                page = ' See the page "A field trial of 3 to 11 blocks".'
+                page = ' (the page "A field trial of 3 to 11 blocks")'
             raise DataError(
                 f"Half-sampling needs at least {least} {what}, below which its intervals are "
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
-                f"that are too narrow.{page}"
+                f"that are too narrow{page}."
             )
 
         def halves(pair: int) -> list[Split]:

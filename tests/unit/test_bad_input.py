@@ -14,6 +14,7 @@ from fits import fit_of
 from lightgbm import LGBMRegressor
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -161,6 +162,7 @@ BAD_ESTIMATORS = [
     (sm.OLS, OptionError, r"pi\.statsmodels_learner\(OLS\)"),
     (StandardScaler(), PredictionError, "must have a `predict` method; StandardScaler has none"),
     (None, PredictionError, "must have a `fit` method; NoneType has none"),
+    (FrozenEstimator(LinearRegression()), OptionError, "must train on the rows of every refit"),
 ]
 
 

@@ -207,6 +207,9 @@ def test_a_model_that_predicts_by_others_has_no_delta_method(data):
     deaf.deaf = True
     model = pi.FittedModel(deaf, data[["a", "b"]], data["y"])
     assert model.ame("a").cov_type == "rows"
+    bent = Own()
+    bent.cov_params = lambda: np.array([[0.04, 0.07], [0.07, 0.09]])  # indefinite
+    assert pi.FittedModel(bent, data[["a", "b"]], data["y"]).ame("a").cov_type == "rows"
     with pytest.raises(InferenceError, match="needs one fitted model that states"):
         model.ame("a", cov_type="delta")
 

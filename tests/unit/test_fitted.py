@@ -34,6 +34,10 @@ def test_binomial_glm_by_formula_gives_the_probability_of_the_right_class(data, 
     model = pi.FittedModel(fitted, data, response)
     found = model.pd("x", grid=[2.0], which_class=event).params.iloc[0]
     assert found == pytest.approx(probability, abs=1e-6)
+    own = model.analysis.refits[0].predictor.classes
+    if response != "event":  # whose classes are numbers alone
+        with pytest.raises(OptionError, match="has its classes in the order"):
+            pi.FittedModel(fitted, data, response, classes=list(own)[::-1])
     assert model.loss(relation="explained").params.iloc[0] > 0.1
     assert model.pfi().params["x"] > 0
     assert model.pfi().context.learner == "GLM"

@@ -57,6 +57,18 @@ def test_of_one_hypothesis_it_is_the_square_of_t(fitted, hypothesis, cov_type):
     assert float(wald.pvalue) == pytest.approx(float(t.pvalue), rel=1e-8)
 
 
+@pytest.mark.parametrize(("p_adjust", "times"), [("holm", 3), ("fdr_bh", 1), ("bonferroni", 3)])
+def test_hypotheses_about_single_terms_are_adjusted_among_them(fitted, p_adjust, times):
+    plain, found = fitted.ame(), fitted.ame(p_adjust=p_adjust)
+    values = plain.params + 2.5 * plain.bse
+    single = stats.t.sf(2.5, plain.df_resid) * 2
+    asked = [f"{term} = {value!r}" for term, value in values.items()]
+    assert found.t_test(asked).pvalue == pytest.approx(times * single, rel=1e-6)
+    if p_adjust != "bonferroni":
+        with pytest.raises(OptionError, match="about different terms"):
+            found.t_test("a = 1, a = 2")
+
+
 def test_what_is_no_hypothesis_about_single_importances_only_takes_f(fitted):
     """The single one counts with its table's t, the contrast with its plain standard error."""
     pfi = fitted.pfi()

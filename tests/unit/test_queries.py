@@ -73,6 +73,16 @@ def test_queries_name_the_rows_of_pandas(query):
     assert bool(expected.any()) or query.startswith("c")
 
 
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [("m != 5", 18), ("not (m > 2)", 18), ("m not in [5]", 18), ("day not in ['2020-01-01']", 23),
+     ("f in [.1]", 24)],
+)  # fmt: skip
+def test_what_is_missing_is_not_kept_and_members_are_compared(query, kept):
+    frame = DATA.assign(f=np.float32(0.1))
+    assert evaluate(query, frame, "rows").sum() == kept
+
+
 def test_names_in_quotes_are_columns_as_in_formulas():
     found = evaluate("Q('odd name') > 3", DATA, "rows")
     assert_array_equal(found, np.arange(N) > 3)
@@ -100,7 +110,10 @@ WRONG = {
     "1 > 0": "one value for all rows",
     "True": "one value for all rows",
     "k and b": "`k` is not True or False",
-    "g > 1": "TypeError",
+    "g > 1": "both must be of one kind",
+    "k != '1'": "both must be of one kind",
+    "h in [1]": "both must be of one kind",
+    "day != 'junk'": "junk",
     "x is 1": "not by `is`",
     "g in 'abc'": "`in` takes a column and a list",
     "'a' in g": "`in` takes a column and a list",
