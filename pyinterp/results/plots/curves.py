@@ -121,11 +121,10 @@ def _in_colors(
 ) -> p9.ggplot:
     """Draw curves with bands, a mark per row, or points with bars, by a color or panel of `by`."""
     names, facet = frame[by].cat.categories.tolist(), style.facet_of(results)
-    if many := len(names) > len(style.COLORS):  # a panel each
+    if len(names) > len(style.COLORS):  # a panel each
         frame, facet = style.panels_of(frame, by, facet)
     frame, axes = _axes(results, frame, axis, y, sort=sort, facet=facet)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color=by, shape=by))
-    figure += p9.theme(legend_position="none") if many else p9.theme()
     figure += style.line_at_null(results)
     limits, name = style.rows_with_interval(frame), style.name_of(results, axis)
     if step := step_of(frame[axis], results.data[name]):

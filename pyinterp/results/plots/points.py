@@ -71,7 +71,6 @@ def points(
     if panels:
         frame["panel"] = pd.Categorical(frame["panel"], list(dict.fromkeys(frame["panel"])))
     if many := len(colors) > len(style.COLORS):  # a panel each
-        frame["measure"] = frame["measure"].cat.reorder_categories(colors)
         frame, facet = style.panels_of(frame, "measure", facet)
     drawn = frame.dropna(subset=["estimate"])
     legend, columns = (

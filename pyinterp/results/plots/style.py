@@ -121,10 +121,10 @@ def name_of(results: EstimandResults, axis: str) -> str:
 
 def panels_of(frame: pd.DataFrame, by: str, facet: str | None) -> tuple[pd.DataFrame, str]:
     """Return a frame with a panel per name in `by`, and per value of a facet; and its column."""
-    texts = frame[by].astype(str)
-    panel = texts if facet is None else texts + ", " + frame[facet].astype(str)
-    order = panel[frame[by].cat.codes.argsort(kind="stable")]
-    return frame.assign(_panel=pd.Categorical(panel, list(dict.fromkeys(order)))), "_panel"
+    panel = frame[by].astype(str)
+    if facet is not None:
+        panel = frame[facet].astype(str) + ", " + panel
+    return frame.assign(_panel=pd.Categorical(panel, list(dict.fromkeys(panel)))), "_panel"
 
 
 def facet_of(results: EstimandResults) -> str | None:
@@ -246,7 +246,7 @@ def colors_of(names: Sequence[str], *, fill: bool = False) -> list[Any]:
     """Return a color and a shape per name; the same for all if each has a panel."""
     several = len(names) <= len(COLORS)
     colors = dict(zip(names, COLORS if several else [BLUE] * len(names), strict=False))
-    of: dict[str, Any] = {"breaks": names, "limits": names}
+    of: dict[str, Any] = {"breaks": names, "limits": names} | ({} if several else {"guide": None})
     if fill:
         return [p9.scale_fill_manual(colors, **of)]
     shapes = dict(zip(names, SHAPES if several else "o" * len(names), strict=False))

@@ -113,11 +113,7 @@ def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) 
     terms = results.estimand.terms
     axis, name = terms.axes[2], terms.axis_names[2]
     values = frame[axis].drop_duplicates()
-    if not is_category(values):
-        values = values.sort_values()
     texts = [f"{name} = {v:.4g}" if isinstance(v, float) else f"{name} = {v}" for v in values]
-    panel = frame[axis].map(dict(zip(values, texts, strict=True))).astype(str)
-    if (facet := style.facet_of(results)) is not None:
-        panel = frame[facet].astype(str) + ", " + panel
-    frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(panel))))
-    return surface(results, frame, sort=sort, facet="third")
+    frame = frame.assign(third=frame[axis].map(dict(zip(values, texts, strict=True))))
+    frame, facet = style.panels_of(frame, "third", style.facet_of(results))
+    return surface(results, frame, sort=sort, facet=facet)
