@@ -177,7 +177,7 @@ def _picture(results: EstimandResults, plot: Any, height: float) -> str:
 def _html_table(results: TableOfEstimands, alpha: float, *, header: bool = False) -> str:
     """Return a summary table with its full footnotes."""
     table = results.summary(alpha, notes="full").as_html(header=header)
-    return f'<div class="tables">{table}</div>'
+    return f'<div class="tables" tabindex="0">{table}</div>'
 
 
 def _methods(asked: Tables) -> str:
