@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from docutils.nodes import Element, SkipNode, image, literal_block, math_block, section
 from latex2mathml.converter import convert
@@ -132,7 +133,9 @@ def as_mathml(self: HTMLTranslator, node: Element) -> None:
     formula = re.sub(r"\\([{}])<", r"\1<", convert(text, display=display))
     if re.search(r">(&<|\\|&#x0(0026|005C);)", formula):  # it draws what it does not know
         logging.getLogger(__name__).warning("A formula is not drawn: %s", text, location=node)
-    self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
+    self.body.append(
+        f'<div class="formula" tabindex="0">{formula}</div>' if display == "block" else formula
+    )
     raise SkipNode
 
 
@@ -160,8 +163,17 @@ def _above(node: Element) -> Iterator[Element]:
         yield node
 
 
+def say_what_is_seen(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _tree: object
+) -> None:
+    """Let what is read aloud say what is seen: corners of frames are no headings."""
+    body = context.get("body", "").replace(' aria-label="Toggle hidden content"', "")
+    context["body"] = body.replace("<th></th>", "<td></td>")
+
+
 def setup(app: Sphinx) -> None:
     """Draw formulas without a script, which would be fetched from elsewhere; describe pictures."""
+    app.connect("html-page-context", say_what_is_seen)
     app.add_html_math_renderer("mathml", (as_mathml, None), (as_mathml, None))
     app.add_post_transform(Described)
 
@@ -215,6 +227,7 @@ html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}  # the pages of a sectio
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_center": ["navbar-nav"],
+    "navbar_persistent": ["search-button"],
     "header_links_before_dropdown": 9,
     "navigation_depth": 1,
     "navigation_with_keys": False,
