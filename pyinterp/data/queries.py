@@ -150,7 +150,7 @@ class _Query:
         if not isinstance(op, ast.In | ast.NotIn):
             if type(op) not in _COMPARISONS:
                 raise OptionError("Values are compared by `==`, not by `is`.")
-            return _compared(op, self.values(left), self.values(right))
+            return _comparison(op, self.values(left), self.values(right))
         column, members = self.values(left), getattr(right, "elts", None)
         if not isinstance(column, pd.Series) or members is None:
             raise OptionError("`in` takes a column and a list, as in `sex in ['f', 'm']`.")
@@ -159,11 +159,11 @@ class _Query:
             if isinstance(value, pd.Series):
                 raise _not_in_the_grammar(member)
         none = pd.Series(data=False, index=column.index, dtype="boolean").mask(column.isna())
-        found = reduce(operator.or_, (_compared(ast.Eq(), column, one) for one in values), none)
+        found = reduce(operator.or_, (_comparison(ast.Eq(), column, one) for one in values), none)
         return ~found if isinstance(op, ast.NotIn) else found
 
 
-def _compared(op: ast.cmpop, left: Any, right: Any) -> Any:
+def _comparison(op: ast.cmpop, left: Any, right: Any) -> Any:
     """Return a comparison by row, missing where a side is; raise if types can't be compared."""
     sides = (left, right)
     columns = [side for side in sides if isinstance(side, pd.Series)]
