@@ -303,6 +303,7 @@ def takers(model):
         "vint": partial(res.vint, [("x", "z")]),
         "h_statistic": res.h_statistic,
         "loss": res.loss,
+        "differences": res.pd("x", grid=[0, 1]).differences,
         "pfi.summary": pfi.summary,
         "pfi.plot": pfi.plot,
         "fit": partial(learner.fit, pi.Bootstrap(3)),
