@@ -77,6 +77,7 @@ VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
 # Words of pages that stand for others.
 WORDS = {
     r"\b(age|alcohol|nitrogen|s5|smoking|x1|log\(years\))(?=\")": "x",
+    r"\bvariety(?=\")": "z",
     r"\bwater(?=\")": "sex",
     r"pi\.compare\(\.\.\.\)": "pi.compare(a, b)",
 }
