@@ -195,7 +195,7 @@ def products(
     --------
     >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
     >>> folds.products("bmi", "bp").params.round(2).to_dict()
-    {'bmi:bp': 0.09}
+    {'bmi:bp': 0.08}
     """
     variables_of(problem, feature, most=1, what="An estimate of products")
     (one,), make = _maker_of(problem, feature, sampler)
