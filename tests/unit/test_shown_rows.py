@@ -32,10 +32,10 @@ def constant():
 
 
 def without_estimate():
-    """Groups have no R²_j."""
-    groups = {"group_one": NAMES[:2], "group_two": NAMES[2:4]}
-    learner = pi.Learner.from_formula("y ~ .", data(), LinearRegression(), groups=groups)
-    return learner.fit(HALVES, seed=1).positivity()
+    """Constants have no products."""
+    frame = data().assign(third_one=1.0, fourth_one=2.0)
+    fit = fit_of("y ~ .", frame, LinearRegression(), pi.CrossValidation(3))
+    return fit.products("second_one")
 
 
 def hardly_varies():
