@@ -281,14 +281,14 @@ def _rows_of(z: FloatArray, x: FloatArray) -> FloatArray:
     """Return the least number of rows of the levels in each product, by level of z, then of x.
 
     Columns are indicators of all levels, none for a number. An effect of a level is a difference
-    from the first level, whose rows count too.
+    from the first level, whose rows count too. Rows of two levels at once count twice.
     """
     rows = np.column_stack([np.ones(len(z)), z]).T @ np.column_stack([np.ones(len(x)), x])
     for _ in range(2):  # of z, then of x
         if len(rows) > 1:
             rows = np.minimum(rows[2:], rows[1])
         rows = rows.T
-    return np.asarray(rows.ravel())
+    return np.asarray(rows.ravel()) * (2 if x.size and z.size else 1)
 
 
 WORDS = replace(

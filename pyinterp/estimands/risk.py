@@ -91,6 +91,7 @@ def risk(
             "is explained is not defined; use Loss(..., constant=...)."
         )
     label = "R²" if row_loss == LOSSES["squared"] else "D²"
+    constant = "linear predictor beside the offset" if problem.offset else "prediction"
     return replace(
         risk_of_rows,
         terms=Terms.plain([label]),
@@ -102,7 +103,7 @@ def risk(
             title="explained share of expected loss",
             unit="",
             meaning=(
-                "One minus the ratio of the mean loss to that of the best constant prediction, "
+                f"One minus the ratio of the mean loss to that of the best constant {constant}, "
                 "learned from the rows that trained, if they are known."
             ),
         ),

@@ -227,7 +227,9 @@ class TermInference:
     @cached_property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
-        return self._note(f"all {self.count} terms together" if self.count > 1 else "the one term")
+        tested = (~np.isnan(self.p_values)).sum()
+        every = tested if self.p_adjust and not adjusts_intervals(self.p_adjust) else self.count
+        return self._note(f"all {every} terms together" if every > 1 else "the one term")
 
     @property
     def note_of_each(self) -> str:

@@ -303,7 +303,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind) -> Estimand:
             label="d-PD",
             quantity=f"slope of {words.quantity}",
             unit="",
-            meaning=f"Slope in the variable of the {setting}",
+            meaning=f"Slope in the variable (at an end to the next point) of the {setting}",
         )
     classes = len(curve.terms.names) // len(at.cells)
     return replace(
