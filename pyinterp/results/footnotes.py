@@ -244,9 +244,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         tested = results.null is not None
         shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
     elif results.inference.on_log_scale:
-        scale = results.inference.scale
-        of = f"log({scale.range[1]:g} - value)" if scale.range[0] == -np.inf else scale.name
-        shape = f"{they} are symmetric on the {of} scale."
+        shape = f"{they} are symmetric on the {results.inference.scale.name} scale."
     if alone:
         notes = [Footnote(f"{variance.note} {shape}".strip())]
     else:  # notes that several have in common stand once
