@@ -91,7 +91,7 @@ def risk(
             "is explained is not defined; use Loss(..., constant=...)."
         )
     label = "R²" if row_loss == LOSSES["squared"] else "D²"
-    constant = "linear predictor beside the offset" if problem.offset else "prediction"
+    constant = "linear predictor plus the offset" if problem.offset else "prediction"
     return replace(
         risk_of_rows,
         terms=Terms.plain([label]),

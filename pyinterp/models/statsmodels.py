@@ -258,18 +258,17 @@ def _prediction(
     fractions = endog is not None and not np.isin(endog, (0, 1)).all()
     if trials or (fractions and kind not in ("MNLogit", "OrderedModel")):
         return Prediction(shares=True, trials=trials)
-    if kind in ("MNLogit", "OrderedModel") or not isinstance(
-        getattr(model, "endog_names", ""), str
-    ):
-        own = [str(label) for label in _classes(model, kind, response)]
-        given = own if classes is None else [str(label) for label in classes]
-        if given != own and sorted(given) == sorted(own):
-            raise OptionError(
-                f"The model has its classes in the order {list_of(own)}, not {list_of(given)}; "
-                "leave `classes` out."
-            )
-    if classes is None:
-        classes = _classes(model, kind, response)
+    named = not isinstance(getattr(model, "endog_names", ""), str)
+    if classes is not None and not named and kind not in ("MNLogit", "OrderedModel"):
+        return Prediction(probabilities=True, classes=classes)
+    own = _classes(model, kind, response)
+    classes = own if classes is None else classes
+    given, known = ([str(label) for label in labels] for labels in (classes, own))
+    if given != known and sorted(given) == sorted(known):
+        raise OptionError(
+            f"The model has its classes in the order {list_of(known)}, not {list_of(given)}; leave "
+            "`classes` out."
+        )
     return Prediction(probabilities=True, classes=classes, ordinal=kind == "OrderedModel")
 
 
