@@ -263,11 +263,10 @@ def _prediction(
         return Prediction(probabilities=True, classes=classes)
     own = _classes(model, kind, response)
     classes = own if classes is None else classes
-    given, known = ([str(label) for label in labels] for labels in (classes, own))
+    given, known = [*map(str, classes)], [*map(str, own)]
     if given != known and sorted(given) == sorted(known):
         raise OptionError(
-            f"The model has its classes in the order {list_of(known)}, not {list_of(given)}; leave "
-            "`classes` out."
+            f"The model has its classes in the order {list_of(known)}; leave `classes` out."
         )
     return Prediction(probabilities=True, classes=classes, ordinal=kind == "OrderedModel")
 
