@@ -1,7 +1,7 @@
 """Sections on growth: time and peak memory of more rows and of many models, each in a process.
 
 As a script it is one measurement: `growth.py pfi 1000`, `growth.py whole 10000`,
-`growth.py kept 45`, `growth.py first 200`.
+`growth.py kept 45`, `growth.py first 200`, `growth.py refits 1000`, `growth.py one 1000`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyinterp as pi
 
 SIZES, WHOLE = (1_000, 10_000, 100_000, 1_000_000), (2_000, 20_000, 200_000, 1_000_000)
 POINTS, WIDE, TREES, MODELS, FEW = 20, 50, 500, 45, 5
+COLUMNS, STUDIES = 20, {"one": "1 refit", "refits": f"{MODELS} refits"}
 
 
 def growth() -> str:
@@ -45,11 +46,14 @@ def whole() -> str:
     halves = [(n, f"{n // 2:,} rows train, {n // 2:,} evaluate") for n in WHOLE]
     lines = [_line(text, "whole", n) for n, text in halves]
     lines += [_line(f"{MODELS} forests, {what}", what, MODELS) for what in ("kept", "dropped")]
+    for n in SIZES:
+        lines += [_line(f"{n:,} rows, {many}", what, n) for what, many in STUDIES.items()]
     return f"""
 Fit, PFI of all and PD of five of {WIDE} features in single precision, by histogram boosting. Then
 {MODELS} forests of {TREES} on data of the red wine data's size, with PFI and one PD, kept or
 dropped (`keep_models=False`); "beyond" is without packages and compiled code, which are in memory
-after the same work with forests of {FEW}.
+after the same work with forests of {FEW}. Last, fit and PFI of {COLUMNS} features, once and in all
+refits of the default plan.
 
 {_table(lines)}
 """
@@ -74,16 +78,24 @@ def _few_rows(what: str, one: Case) -> Any:
     return model.pfi() if what == "pfi" else model.pd("x1", points=POINTS, kind="ice")
 
 
-def _analyze(rows: int) -> None:
+def _histograms(rows: int, columns: int) -> pi.Learner:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((rows, WIDE), dtype=np.float32)
+    X = rng.standard_normal((rows, columns), dtype=np.float32)
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.standard_normal(rows)
-    frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(WIDE)], copy=False)
-    learner = pi.Learner(y, frame, HistGradientBoostingRegressor(random_state=0))
-    results = learner.fit(pi.Holdout(0.5), seed=1, progress=False)
+    frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(columns)], copy=False)
+    return pi.Learner(y, frame, HistGradientBoostingRegressor(random_state=0))
+
+
+def _analyze(rows: int) -> None:
+    results = _histograms(rows, WIDE).fit(pi.Holdout(0.5), seed=1, progress=False)
     results.pfi()
-    for name in frame.columns[:5]:
+    for name in results.learner.features[:5]:
         results.pd(name)
+
+
+def _study(what: str, rows: int) -> None:
+    plan = pi.Holdout() if what == "one" else None
+    _histograms(rows, COLUMNS).fit(plan, seed=1, progress=False).pfi()
 
 
 def _many_models(what: str, number: int, trees: int) -> None:
@@ -108,6 +120,8 @@ def measure(what: str, number: int) -> None:
         seconds, _ = seconds_of(pi.FittedModel(forest, X, y).pfi)
     elif what == "whole":
         seconds, _ = seconds_of(_analyze, number)
+    elif what in STUDIES:
+        seconds, _ = seconds_of(_study, what, number)
     elif what in ("kept", "dropped"):
         _many_models(what, number, FEW)
         more["floor"] = peak_bytes()
