@@ -89,8 +89,8 @@ def _histograms(rows: int, columns: int) -> pi.Learner:
 def _analyze(rows: int) -> None:
     results = _histograms(rows, WIDE).fit(pi.Holdout(0.5), seed=1, progress=False)
     results.pfi()
-    for name in results.learner.features[:5]:
-        results.pd(name)
+    for j in range(5):
+        results.pd(f"x{j + 1}")
 
 
 def _study(what: str, rows: int) -> None:
