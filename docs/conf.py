@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from operator import attrgetter
@@ -179,6 +181,9 @@ def setup(app: Sphinx) -> None:
 
 
 copy_vignettes()
+if sys.platform == "linux":  # elsewhere frameworks of the system do not outlive a fork
+    sys.path.insert(0, str(DOCS))
+    importlib.import_module("kernels").install()
 
 project = "pyinterp"
 author = "The pyinterp developers"
