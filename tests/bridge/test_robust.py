@@ -93,6 +93,46 @@ with robjects.conversion.localconverter(robjects.default_converter + pandas2ri.c
 print(inside.equals(value(call("identity", frame))), inside.g.tolist())
 print(robjects.conversion.get_conversion() is before)
 """,
+    "an error in a callback reaches Python with its own traceback": """
+import traceback
+class Broken(BaseException): pass
+def inner(x): raise Broken("in Python", float(x[0]))
+def outer(x): return inner(x)
+f = SESSION.function(outer, ["x"])
+swallowing = RCode("function(f) { for (i in 1:3) try(f(i), silent = TRUE); 'done' }")
+for r_code in ("function(f) f(1)", "function(f) sapply(1:2, f)", swallowing.text):
+    try:
+        call(r_code, f)
+    except Broken as error:
+        names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+        print(error.args, names[-2:])
+print(value(call("sum", [1.0, 2.0])))
+""",
+    "what R prints goes where Python prints": """
+import io
+call("cat", "to stdout\\n")
+with contextlib.redirect_stderr(io.StringIO()) as said:
+    call("message", "to stderr")
+kept = []
+call("cat", "kept\\n", console=kept)
+call("message", "kept too", console=kept)
+print([said.getvalue(), *kept])
+""",
+    "calls from another thread are refused": """
+import threading
+def try_it():
+    try:
+        call("identity", 1)
+    except Exception as error:
+        print(type(error).__name__, error)
+other = threading.Thread(target=try_it, name="other")
+other.start(); other.join()
+""",
+    "programs started later search their libraries as before": """
+import os, subprocess, sys
+code = "import os; print(os.environ.get('LD_LIBRARY_PATH'))"
+print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
+""",
 }
 PRINTED = {
     "random numbers of R go on": ["[False]", "[False]", "True True", "True Wichmann-Hill"],
@@ -112,6 +152,20 @@ PRINTED = {
         "raised: NAs introduced by coercion",
     ],
     "no converter of rpy2 is activated or needed": ["True ['b', 'a']", "True"],
+    "an error in a callback reaches Python with its own traceback": [
+        *["('in Python', 1.0) ['outer', 'inner']"] * 3,
+        "[3.]",
+    ],
+    "what R prints goes where Python prints": [
+        "to stdout",
+        r"['to stderr\n', 'kept\n', 'kept too\n']",
+    ],
+    "calls from another thread are refused": [
+        "RThreadError R runs in the thread 'MainThread', which used it first, and can't be called "
+        "from 'other'; call it from there, or use processes: joblib.parallel_config(\"loky\")."
+    ],
+    # R's folders may hold another Python's library, with which workers of joblib can't start.
+    "programs started later search their libraries as before": ["None"],
 }
 EACH = """
 import contextlib, io, json, os, warnings
@@ -127,7 +181,9 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def printed(run):
     """What the codes print, in one process: it takes seconds to start."""
-    return json.loads(lines(run(BEGIN + EACH, CODES=json.dumps(CODES)))[-1])
+    done = run(BEGIN + EACH, CODES=json.dumps(CODES), LD_LIBRARY_PATH=None)
+    assert done.stderr == ""
+    return json.loads(lines(done)[-1])
 
 
 @pytest.mark.parametrize("name", CODES)
@@ -136,59 +192,6 @@ def test_calls(name, printed):
     assert len(found) == len(expected)
     for line, start in zip(found, expected, strict=True):
         assert line.startswith(start)
-
-
-def test_an_error_in_a_callback_reaches_python_with_its_own_traceback(run):
-    code = """
-import traceback
-class Broken(BaseException): pass
-def inner(x): raise Broken("in Python", float(x[0]))
-def outer(x): return inner(x)
-f = SESSION.function(outer, ["x"])
-swallowing = RCode("function(f) { for (i in 1:3) try(f(i), silent = TRUE); 'done' }")
-for r_code in ("function(f) f(1)", "function(f) sapply(1:2, f)", swallowing.text):
-    try:
-        call(r_code, f)
-    except Broken as error:
-        names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
-        print(error.args, names[-2:])
-print(value(call("sum", [1.0, 2.0])))
-"""
-    done = run(BEGIN + code)
-    assert lines(done) == ["('in Python', 1.0) ['outer', 'inner']"] * 3 + ["[3.]"]
-    assert done.stderr == ""
-
-
-def test_what_r_prints_goes_where_python_prints(run):
-    code = """
-call("cat", "to stdout\\n")
-call("message", "to stderr")
-kept = []
-call("cat", "kept\\n", console=kept)
-call("message", "kept too", console=kept)
-print(kept)
-"""
-    done = run(BEGIN + code)
-    assert lines(done) == ["to stdout", "['kept\\n', 'kept too\\n']"]
-    assert done.stderr == "to stderr\n"
-
-
-def test_calls_from_another_thread_are_refused(run):
-    code = """
-import threading
-def try_it():
-    try:
-        call("identity", 1)
-    except Exception as error:
-        print(type(error).__name__, error)
-call("identity", 1)
-other = threading.Thread(target=try_it, name="other")
-other.start(); other.join()
-"""
-    assert lines(run(BEGIN + code)) == [
-        "RThreadError R runs in the thread 'MainThread', which used it first, and can't be called "
-        "from 'other'; call it from there, or use processes: joblib.parallel_config(\"loky\")."
-    ]
 
 
 def test_r_may_start_in_any_thread_and_then_stays_there(run):
@@ -220,17 +223,14 @@ def stop(what):
     print(signal.getsignal(signal.SIGINT) is before, value(call("sum", [1, 2])), flush=True)
 """
 
-LONG = {
-    "R asleep": "stop(lambda: call('Sys.sleep', 600))",
-    "R that calls Python again and again": """
+LONG = """
+call("identity", 1)  # R has started
+stop(lambda: call("Sys.sleep", 600))
 f = SESSION.function(lambda x: x, ["x"])
-stop(lambda: call("function(f) repeat f(1)", f))
-""",
-    "R that Python calls, which R has called": """
-f = SESSION.function(lambda x: call("Sys.sleep", 600), ["x"])
-stop(lambda: call("function(f) f(1)", f))
-""",
-}
+stop(lambda: call("function(f) repeat f(1)", f))  # again and again
+g = SESSION.function(lambda x: call("Sys.sleep", 600), ["x"])
+stop(lambda: call("function(f) f(1)", g))  # R that Python calls, which R has called
+"""
 # R that is half started would end the program with the next call.
 WHILE_R_STARTS = """
 from rpy2.rinterface_lib import embedded
@@ -245,45 +245,36 @@ stop(lambda: call("identity", 1))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("what", LONG)
-def test_ctrl_c_is_a_keyboard_interrupt(what):
+def test_ctrl_c_is_a_keyboard_interrupt():
     root = str(Path(__file__).parents[2])
-    code = BEGIN + "call('identity', 1)\n" + STOPPED + LONG[what]  # R has started
     with subprocess.Popen(  # noqa: S603 - our own code
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", BEGIN + STOPPED + LONG],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": root},
     ) as running:
         try:
             assert running.stdout is not None
-            assert running.stdout.readline() == "ready\n"
-            time.sleep(0.5)
-            running.send_signal(signal.SIGINT)
-            rest, _ = running.communicate(timeout=180)
+            for _ in range(3):
+                assert running.stdout.readline() == "ready\n"
+                time.sleep(0.5)
+                running.send_signal(signal.SIGINT)
+                said = [running.stdout.readline() for _ in range(2)]
+                assert said == ["interrupted True\n", "True [3]\n"]
+            assert running.wait(timeout=180) == 0
         finally:
             running.kill()
-    assert rest.splitlines() == ["interrupted True", "True [3]"]
-    assert running.returncode == 0
 
 
 def test_ctrl_c_while_r_starts_is_a_keyboard_interrupt(run):
     assert lines(run(BEGIN + STOPPED + WHILE_R_STARTS)) == ["ready", "interrupted True", "True [3]"]
 
 
-@pytest.mark.parametrize("before", [None, "/nowhere"])
-def test_programs_started_later_search_their_libraries_as_before(run, monkeypatch, before):
-    """R's folders may hold another Python's library, with which workers of joblib can't start."""
-    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
-    if before is not None:
-        monkeypatch.setenv("LD_LIBRARY_PATH", before)
-    code = """
-import os, subprocess, sys
-call("identity", 1)
-code = "import os; print(os.environ.get('LD_LIBRARY_PATH'))"
-print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
-"""
-    assert lines(run(BEGIN + code)) == [str(before)]
+def test_programs_started_later_search_where_the_program_did(run):
+    code = (
+        "call('identity', 1)\n" + CODES["programs started later search their libraries as before"]
+    )
+    assert lines(run(BEGIN + code, LD_LIBRARY_PATH="/nowhere")) == ["/nowhere"]
 
 
 def test_a_handler_of_the_program_is_left_alone(run):
