@@ -1,7 +1,7 @@
 """scikit-learn's own checks of estimators, on learners of R."""
 
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
+from shared import check_of_sklearn
 
 from r_bridge import RLearner
 
@@ -16,7 +16,6 @@ EXPECTED_FAILURES = {
         "the attribute `arguments`, and are parameters of `get_params`"
     )
 }
-SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCIPY_ARRAY_API
 
 pytestmark = pytest.mark.usefixtures("r")
 
@@ -26,11 +25,4 @@ pytestmark = pytest.mark.usefixtures("r")
 def test_every_check_passes_or_is_declared(function, debian):
     """R warns of fits to noise, scikit-learn of skipped checks: no reason to stop a check."""
     debian(function)
-    learner = RLearner(function, **LEARNERS[function])
-    results = check_estimator(
-        learner, expected_failed_checks=EXPECTED_FAILURES, on_skip=None, on_fail=None
-    )
-    failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-    assert failures == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= SKIPPED
-    assert {r["check_name"] for r in results if r["status"] == "xfail"} == EXPECTED_FAILURES.keys()
+    check_of_sklearn(RLearner(function, **LEARNERS[function]), **EXPECTED_FAILURES)

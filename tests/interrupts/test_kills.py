@@ -12,20 +12,19 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import itertools
-import json
 import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from shared import own_classes, plain_table
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -159,12 +158,6 @@ def proofs_of(files):
     return sum(min(count, 1) + (count == 1) for count in kinds)
 
 
-def plain_table(results):
-    """Return the table without what it says of a folder."""
-    context = replace(results.context, folder="")
-    return str(replace(results, context=context).summary())
-
-
 def state_of(file):
     """Return the seed of a refit that is kept."""
     return int(pickle.loads(file.read_bytes()[32:])[0].estimator.random_state)  # noqa: S301 - ours
@@ -230,27 +223,12 @@ def test_the_checks_see_what_is_made_twice(tmp_path, plain):
         story.check(plain)
 
 
-OWN = Path(__file__).parents[1] / "laws" / "own_classes.py"
-
-
-def script(folder, *more):
-    """Run a script with classes of its own as `__main__`, and return what it prints."""
-    command = [sys.executable, *map(str, (OWN, folder, *more))]
-    path = os.pathsep.join([str(OWN.parents[2]), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(  # noqa: S603
-        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 @pytest.mark.skipif(importlib.util.find_spec("catboost") is None, reason="needs CatBoost")
 def test_fits_of_own_classes_survive_kills(tmp_path):
-    lives = [script(tmp_path, seed, 10) for seed in range(4)]
+    lives = [own_classes(tmp_path, seed, 10) for seed in range(4)]
     assert sum(done for done, _ in lives) == 40
     kept = lives[-1][1]
     assert len({*kept.values()}) > 2  # folders are of many lengths
-    ways, said = script(tmp_path)
-    for name, count in kept.items():
-        assert len({tuple(shown) for shown in ways[name].values()}) == 1, (name, ways[name])
-        assert "resumed" in ways[name], name
-        assert said[name] == (f"{count} of 4 refits, proven" if count else ""), name
+    for name, ((fresh, resumed), said) in own_classes(tmp_path).items():
+        assert fresh == resumed, name
+        assert said == (f"{kept[name]} of 4 refits, proven" if kept[name] else ""), name

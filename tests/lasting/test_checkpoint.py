@@ -6,13 +6,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from shared import plain_table
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -96,12 +97,6 @@ def same(one, other):
             sums = getattr(a.replicates.sums, name), getattr(b.replicates.sums, name)
             assert (sums[0] is None) == (sums[1] is None)
             np.testing.assert_array_equal(*sums)
-
-
-def plain_table(results):
-    """Return the table without what it says of a folder."""
-    context = replace(results.context, folder="")
-    return str(replace(results, context=context).summary())
 
 
 def damage(file, how):

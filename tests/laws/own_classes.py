@@ -1,9 +1,9 @@
 """A script with classes of its own, whose tables must not depend on where refits are made.
 
-``python own_classes.py FOLDER`` prints, by class and way, a digest of the table and the engine.
-Refits that FOLDER holds are resumed; a first run leaves some of them there. ``own_classes.py FOLDER
-SEED KILLS`` kills so many fits in FOLDER at random, one class after another, and prints how many
-refits it holds of each.
+``python own_classes.py FOLDER`` prints, by class and way, a digest of the table and the engine, and
+leaves some refits in FOLDER. A second run resumes them, and prints both and what was resumed.
+``own_classes.py FOLDER SEED KILLS`` kills so many fits in FOLDER at random, one class after
+another, and prints how many refits it holds of each.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ ESTIMATORS: dict[str, Any] = {
 
 
 def shown(results: Any) -> list[str]:
-    table = results.pfi(permutations=3 if "batched" in results.pfi().engine.name else "auto")
+    table = results.pfi()
+    if "batched" in table.engine.name:
+        table = results.pfi(permutations=3)
     numbers = table.tidy().to_csv(float_format=float.hex)
     return [hashlib.sha256(numbers.encode()).hexdigest(), table.engine.name]
 
@@ -109,7 +111,6 @@ def fit_of(name: str) -> Any:
 
 def main(folder: Path, client: Any) -> None:
     found: dict[str, dict[str, list[str]]] = {}
-    said: dict[str, str] = {}
     for name in ESTIMATORS:
         fit = fit_of(name)
         ways = {"one process": shown(fit()), "two": shown(fit(n_jobs=2))}
@@ -120,16 +121,20 @@ def main(folder: Path, client: Any) -> None:
                 ways["Dask"] = shown(fit(n_jobs=2))
         ways["pickled"] = shown(pickle.loads(cloudpickle.dumps(fit())))  # noqa: S301
         ways["afterwards"] = shown(fit())
-        place = folder / name
-        resumed = place.exists()
-        whole = fit(checkpoint=place)
-        ways["resumed" if resumed else "kept"] = shown(whole)
-        said[name] = whole.pfi().context.folder
-        if not resumed:
-            for refit in sorted((place / "refits").glob("*.pickle"))[KEPT:]:
-                refit.unlink()
+        ways["kept"] = shown(fit(checkpoint=folder / name))
+        for refit in sorted((folder / name / "refits").glob("*.pickle"))[KEPT:]:
+            refit.unlink()
         found[name] = ways
-    print(json.dumps([found, said]))
+    print(json.dumps(found))
+
+
+def resume(folder: Path) -> None:
+    found = {}
+    for name in ESTIMATORS:
+        fit = fit_of(name)
+        resumed = fit(checkpoint=folder / name)
+        found[name] = [[shown(fit()), shown(resumed)], resumed.pfi().context.folder]
+    print(json.dumps(found))
 
 
 def killed(fit: Any, place: Path, touches: int) -> bool:
@@ -167,6 +172,8 @@ if __name__ == "__main__":
     place = Path(sys.argv[1])
     if sys.argv[2:]:
         kill(place, *map(int, sys.argv[2:]))
+    elif any(place.iterdir()):
+        resume(place)
     elif importlib.util.find_spec("distributed") is None:
         main(place, None)
     else:

@@ -1,7 +1,7 @@
 """Samplers under sampling weights: donors, fits and means are those of the population."""
 
 import warnings
-from functools import cache
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -52,33 +52,28 @@ def fitted(X, y, at, **options):
     return pi.FittedModel(model, rows, response, cluster=pd.Series(at), **options)
 
 
-@cache
-def weighted_and_repeated():
-    """Return values, shape (20 data sets, 2 orders of rows, 2), by call."""
-    found = {name: [] for name in CALLS}
-    for seed in range(20):
+def test_whole_weights_are_repeated_rows():
+    """Of 20 data sets, 2 orders of rows each: folds differ by the order.
+
+    z is by their standard deviation; 2 / sqrt(20) = .45.
+    """
+    found = {name: np.empty((20, 2, 2)) for name in CALLS}
+    for seed, order in product(range(20), range(2)):
         X, y, w = data(seed)
-        for order in range(2):
-            rng = np.random.default_rng(100 * seed + order)
-            one, two = rng.permutation(len(X)), rng.permutation(len(X))
-            ours = fitted(X, y, one, weights=w[one], weights_type="sampling")
-            theirs = fitted(X, y, np.repeat(two, w[two]))
-            # Repeated rows also meet their copies, which change nothing.
-            kept = 1 - (w * (w - 1)).sum() / (w.sum() * (w.sum() - 1))
-            for name, ask in CALLS.items():
-                scale = kept if name in PAIRS else 1.0
-                found[name].append((scale * ask(ours), ask(theirs)))
-    return {name: np.reshape(values, (20, 2, 2)) for name, values in found.items()}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_whole_weights_are_repeated_rows(call):
-    """Folds differ by the order of rows: z is by their standard deviation; 2 / sqrt(20) = .45."""
-    values = weighted_and_repeated()[call]
-    spread = np.sqrt(values.var(axis=1, ddof=1).mean(axis=0).sum())
-    z = (values[:, 0, 0] - values[:, 0, 1]) / spread
-    assert abs(z.mean()) < 0.45
-    assert abs(z).max() < 3.5
+        rng = np.random.default_rng(100 * seed + order)
+        one, two = rng.permutation(len(X)), rng.permutation(len(X))
+        ours = fitted(X, y, one, weights=w[one], weights_type="sampling")
+        theirs = fitted(X, y, np.repeat(two, w[two]))
+        # Repeated rows also meet their copies, which change nothing.
+        kept = 1 - (w * (w - 1)).sum() / (w.sum() * (w.sum() - 1))
+        for name, ask in CALLS.items():
+            scale = kept if name in PAIRS else 1.0
+            found[name][seed, order] = scale * ask(ours), ask(theirs)
+    for name, values in found.items():
+        spread = np.sqrt(values.var(axis=1, ddof=1).mean(axis=0).sum())
+        z = (values[:, 0, 0] - values[:, 0, 1]) / spread
+        assert abs(z.mean()) < 0.45, name
+        assert abs(z).max() < 3.5, name
 
 
 def test_case_control_samples_have_the_importance_of_the_population():

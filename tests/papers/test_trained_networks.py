@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import norm
+from shared import check_of_sklearn
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -25,7 +25,6 @@ QUICK = {
         {"epochs": 60, "hidden_layer_sizes": (10,), "prior_sd": 1.0},
     ),
 }
-SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCIPY_ARRAY_API
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.normal(size=(240, 3)), columns=["a", "b", "c"])
@@ -51,10 +50,7 @@ def prediction(network, rows=X):
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix")
 def test_every_check_of_scikit_learn_passes(name):
-    results = check_estimator(model(name), on_skip=None, on_fail=None)
-    failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-    assert failures == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= SKIPPED
+    check_of_sklearn(model(name))
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -2,7 +2,7 @@
 
 import pytest
 import statsmodels.api as sm
-from sklearn.utils.estimator_checks import check_estimator
+from shared import check_of_sklearn
 
 import pyinterp as pi
 
@@ -14,13 +14,9 @@ LEARNERS = {
     "Logit": pi.statsmodels_learner(sm.Logit),
     "MNLogit": pi.statsmodels_learner(sm.MNLogit),
 }
-SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCIPY_ARRAY_API
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.filterwarnings("ignore")  # statsmodels warns of fits to noise and of separation
 def test_every_check_passes(name):
-    results = check_estimator(LEARNERS[name], on_skip=None, on_fail=None)
-    failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
-    assert failures == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= SKIPPED
+    check_of_sklearn(LEARNERS[name])
