@@ -2,8 +2,15 @@
 
 from inspect import signature
 
-import pyinterp as pi
+import numpy as np
+import pytest
 
+import pyinterp as pi
+from pyinterp.whatif.whatif import FeatureWhatIf
+
+# Of sums over donors or rows, in units of their mean: terms are added in another order, and
+# interpolation stops at 1e-11 per row.
+RTOL = 1e-10
 OF_FIT = set(signature(pi.Learner.fit).parameters)
 
 
@@ -22,3 +29,17 @@ def words_of(results, **options):
 def model_of(formula, data, estimator, seed=1, **options):
     """One model of all rows."""
     return pi.Learner.from_formula(formula, data, estimator, **options).fit_model(seed=seed)
+
+
+def check_sums(model, x, y, loss):
+    """Check sums of losses against loops over rows and donors, and return the engine."""
+    case = pi.FittedModel(model, x, y).analysis.cases[0]
+    for name in case.evaluation.variables:
+        feature = case.whatif.of([name])
+        for sums, naive in zip(
+            feature.summed_losses(case.y, loss),
+            FeatureWhatIf.summed_losses(feature, case.y, loss),
+            strict=True,
+        ):
+            assert sums == pytest.approx(naive, rel=0, abs=RTOL * np.abs(naive).mean())
+    return case.whatif.engine

@@ -1,12 +1,9 @@
 """Sums of losses of class probabilities of trees are those of plain loops over rows and donors."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
+from fits import check_sums
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -19,10 +16,7 @@ import pyinterp as pi
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.whatif import trees
-from pyinterp.whatif.whatif import FeatureWhatIf
 
-# Of sums over donors or rows, in units of their mean: terms are added in another order.
-RTOL = 1e-10
 N = 150
 MODELS = {
     "tree": DecisionTreeClassifier(random_state=0),
@@ -41,25 +35,13 @@ def rows(classes):
     return x, np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes))
 
 
-def check_sums(model, x, y, loss):
-    case = pi.FittedModel(model, x, y).analysis.cases[0]
-    assert "trees" in case.whatif.engine.name
-    for name in case.evaluation.variables:
-        feature = case.whatif.of([name])
-        for sums, naive in zip(
-            feature.summed_losses(case.y, loss),
-            FeatureWhatIf.summed_losses(feature, case.y, loss),
-            strict=True,
-        ):
-            assert sums == pytest.approx(naive, rel=0, abs=RTOL * np.abs(naive).mean())
-
-
 @pytest.mark.parametrize("loss", [LOSSES["log"], LOSSES["brier"], LOSSES["rps"], CLASS_ENTROPY])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_sums(name, classes, loss):
     x, y = rows(classes)
-    check_sums(MODELS[name].fit(x[:N], y[:N]), x[N:], y[N:], loss)
+    engine = check_sums(MODELS[name].fit(x[:N], y[:N]), x[N:], y[N:], loss)
+    assert "trees" in engine.name
 
 
 def test_classes_in_another_order():
@@ -80,33 +62,6 @@ def test_short_walks_give_the_same(monkeypatch):
     model = RandomForestClassifier(10, random_state=0).fit(x[:N], y[:N])
     monkeypatch.setattr(trees, "MOST_PAIRS", 1)
     check_sums(model, x[N:], y[N:], LOSSES["log"])
-
-
-CODE = """
-import numpy as np, pyinterp as pi
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-rng = np.random.default_rng(0)
-X = rng.normal(size=(40, 2))
-for model, classes in (
-    (RandomForestClassifier(2, random_state=0), 3),
-    (GradientBoostingClassifier(n_estimators=2, random_state=0), 2),
-):
-    y = rng.integers(classes, size=40)
-    for loss in ("log", "brier"):
-        print(*pi.FittedModel(model.fit(X, y), X, y).pfi(loss=loss).params.round(12))
-"""
-
-
-def test_without_compilation_the_numbers_are_the_same(capsys):
-    plain = subprocess.run(  # noqa: S603 - our own interpreter and code
-        [sys.executable, "-c", CODE],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    exec(CODE, {})  # noqa: S102 - the same, compiled
-    assert plain.stdout == capsys.readouterr().out
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -8,25 +8,19 @@ from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
-from test_resampling import sample_of
+from test_resampling import checked_parts
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
-from pyinterp.resampling import Units
 
 
-def parts_of(plan, n, *, cluster=None, seed=0, y=None, classes=None):
+def parts_of(plan, n, **options):
     """The parts of every bootstrap sample."""
-    sample = sample_of(np.arange(n) if y is None else y, classes)
-    units = Units.make(n, cluster, None)
-    parts = list(plan.parts(sample, units, np.random.default_rng(seed), lambda data: data))
+    parts = checked_parts(plan, n, **options)
     assert len(parts) == plan.number == plan.bootstraps * plan.splits
     for number, part in enumerate(parts):
         assert part.group is not None
         assert (part.group.kind, part.group.number) == ("bootstrap", number // plan.splits)
-        assert part.group.kind == "bootstrap"
-        assert part.n_train == len(np.unique(units.of_row[part.train.rows]))
-        assert part.n_evaluation == len(np.unique(units.of_row[part.evaluation.rows]))
     return [parts[k : k + plan.splits] for k in range(0, len(parts), plan.splits)]
 
 

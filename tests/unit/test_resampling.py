@@ -41,16 +41,18 @@ def sample_of(y, classes=None):
     )
 
 
-def parts_of(plan, n, *, cluster=None, strata=None, seed=0, y=None, classes=None):
+def checked_parts(plan, n, *, cluster=None, strata=None, seed=0, y=None, classes=None):
     sample = sample_of(np.arange(n) if y is None else y, classes)
     units = Units.make(n, cluster, strata)
-    parts = plan.parts(sample, units, np.random.default_rng(seed), lambda data: data)
-    checked = []
+    parts = list(plan.parts(sample, units, np.random.default_rng(seed), lambda data: data))
     for part in parts:
         assert part.n_train == len(np.unique(units.of_row[part.train.rows]))
         assert part.n_evaluation == len(np.unique(units.of_row[part.evaluation.rows]))
-        checked.append((part.train, part.evaluation))
-    return checked
+    return parts
+
+
+def parts_of(*plan, **options):
+    return [(part.train, part.evaluation) for part in checked_parts(*plan, **options)]
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)

@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from fits import check_sums
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 
-import pyinterp as pi
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.whatif.whatif import FeatureWhatIf
 
-# Of sums over donors or rows, in units of their mean: interpolation stops at 1e-11 per row.
-RTOL = 1e-10
 N = 400
 
 
@@ -25,27 +22,13 @@ def rows(classes=None, scale=1.0):
     return x, signal
 
 
-def check_sums(model, x, y, loss):
-    fitted = pi.FittedModel(model, x, y)
-    case = fitted.analysis.cases[0]
-    for name in case.evaluation.variables:
-        feature = case.whatif.of([name])
-        for sums, naive in zip(
-            feature.summed_losses(case.y, loss),
-            FeatureWhatIf.summed_losses(feature, case.y, loss),
-            strict=True,
-        ):
-            assert sums == pytest.approx(naive, rel=0, abs=RTOL * np.abs(naive).mean())
-    return case.whatif
-
-
 @pytest.mark.parametrize("name", ["log", "brier", "entropy"])
 @pytest.mark.parametrize(("scale", "c"), [(1, 1), (1, 1e9), (20, 1e9)])
 def test_two_classes(name, scale, c):
     x, y = rows(2, scale)
     loss = LOSSES.get(name, CLASS_ENTROPY)
     model = LogisticRegression(C=c, max_iter=10_000).fit(x[:N], y[:N])
-    assert "linear" in check_sums(model, x[N:], y[N:], loss).engine.name
+    assert "linear" in check_sums(model, x[N:], y[N:], loss).name
     model.coef_ = model.coef_ * 1e3  # nearly steps
     check_sums(model, x[N:], y[N:], loss)
 

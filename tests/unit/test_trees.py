@@ -407,32 +407,36 @@ def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for():
         assert pi.FittedModel(model, X, y).pfi().engine.name == "trees, exact"
 
 
-def test_without_compilation_the_numbers_are_the_same():
-    code = (
-        "import numpy as np, pyinterp as pi\n"
-        "from sklearn.ensemble import RandomForestRegressor, GradientBoostingClassifier\n"
-        "rng = np.random.default_rng(0); X = rng.normal(size=(30, 2)).round(1)\n"
-        "y = X[:, 0] + rng.normal(size=30)\n"
-        "m = RandomForestRegressor(3, random_state=0).fit(X, y)\n"
-        "c = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y > 0)\n"
-        "f = pi.FittedModel(m, X, y, groups={'both': ['x1', 'x2']})\n"
-        "r = [*f.pfi().params, *pi.FittedModel(c, X, y > 0).pfi().params]\n"
-        "r += list(pi.FittedModel(c, X, y > 0, seed=1).pfi(permutations=4).params)\n"
-        "r += list(pi.FittedModel(m, X).pd('x1', points=5).params)\n"
-        "print(' '.join(repr(float(v)) for v in r))\n"
+CODE = """
+import numpy as np, pyinterp as pi
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestRegressor
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 2)).round(1)
+y = X[:, 0] + rng.normal(size=40)
+m = RandomForestRegressor(3, random_state=0).fit(X, y)
+c = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y > 0)
+print(*pi.FittedModel(m, X, y, groups={"both": ["x1", "x2"]}).pfi().params)
+print(*pi.FittedModel(c, X, y > 0, seed=1).pfi(permutations=4).params)
+print(*pi.FittedModel(m, X).pd("x1", points=5).params)
+three = rng.integers(3, size=40)
+f = RandomForestClassifier(2, random_state=0).fit(X, three)
+for model, classes in ((f, three), (c, y > 0)):
+    for loss in ("log", "brier"):
+        print(*pi.FittedModel(model, X, classes).pfi(loss=loss).params.round(12))
+"""
+
+
+def test_without_compilation_the_numbers_are_the_same(capsys):
+    plain = subprocess.run(  # noqa: S603 - our own interpreter and code
+        [sys.executable, "-c", CODE],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    printed = [
-        subprocess.run(  # noqa: S603 - our own interpreter and code
-            [sys.executable, "-c", code],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for disabled in ("0", "1")
-    ]
-    assert printed[0] == printed[1]
-    assert len(printed[0].split()) == 10
+    exec(CODE, {})  # noqa: S102 - the same, compiled
+    assert plain.stdout == capsys.readouterr().out
 
 
 class TestWhatTheRowsDoNotShow:
