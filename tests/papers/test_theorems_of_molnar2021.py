@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
-from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp_papers.processes import molnar_linear
@@ -125,24 +124,6 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def tree(data):
-    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=1)
-    return tree.fit(data[FEATURES], data["y"])
-
-
-def test_equation_2_pd_is_the_mean_prediction_with_the_value_in_all_rows(data, tree):
-    grid = [0.1, 0.5, 0.9]
-    loop = [tree.predict(data[FEATURES].assign(x1=value)).mean() for value in grid]
-    found = pi.FittedModel(tree, data, "y").pd("x1", grid=grid).params
-    np.testing.assert_allclose(found, loop, rtol=1e-12)
-
-
-def test_equation_4_pfi_is_the_mean_over_all_pairs_of_rows(data, tree):
-    found = pi.FittedModel(tree, data, "y").pfi("x1").params.iloc[0]
-    assert found == pytest.approx(pairs_loop(tree, data), rel=1e-12)
-
-
-@pytest.fixture(scope="module")
 def learner(data):
     learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     return learner.fit(pi.Bootstrap(15), seed=1, progress=False)
@@ -160,15 +141,17 @@ def by_hand(data, learner):
     return pd.DataFrame(rows)
 
 
-def test_equation_7_learner_pd_is_the_mean_over_refits(learner, by_hand):
+def test_equations_2_and_7_pd_is_a_mean_prediction_and_its_mean_over_refits(learner, by_hand):
     assert len(by_hand) == 15
-    found = learner.pd("x1", grid=[0.5]).params.iloc[0]
-    assert found == pytest.approx(by_hand["PD"].mean(), rel=1e-9)
+    found = learner.pd("x1", grid=[0.5])
+    np.testing.assert_allclose(found.refit_frame().iloc[:, 0], by_hand["PD"], rtol=1e-12)
+    assert found.params.iloc[0] == pytest.approx(by_hand["PD"].mean(), rel=1e-12)
 
 
-def test_equation_8_learner_pfi_is_the_mean_over_refits(learner, by_hand):
-    found = learner.pfi("x1", permutations="all").params.iloc[0]
-    assert found == pytest.approx(by_hand["PFI"].mean(), rel=1e-9)
+def test_equations_4_and_8_pfi_is_a_mean_over_pairs_and_its_mean_over_refits(learner, by_hand):
+    found = learner.pfi("x1", permutations="all")
+    np.testing.assert_allclose(found.refit_frame()["x1"], by_hand["PFI"], rtol=1e-12)
+    assert found.params.iloc[0] == pytest.approx(by_hand["PFI"].mean(), rel=1e-12)
 
 
 def test_section_7_3_the_variance_without_correction_is_that_of_a_mean(learner, by_hand):
