@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 # Folders of tests that continuous integration runs; `make nightly` runs the others.
 CI = bridge contract docs laws mutants photograph reference unit
-NIGHTLY = $(filter-out $(CI:%=tests/%) tests/acceptance,$(patsubst %/,%,$(dir $(wildcard tests/*/test_*.py))))
+NIGHTLY = $(filter-out $(CI:%=tests/%),$(patsubst %/,%,$(dir $(wildcard tests/*/test_*.py))))
 
 .PHONY: hello demo test test-ci test-all nightly check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
@@ -96,7 +96,7 @@ calibration: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration tests/papers tests/unit
 
 acceptance: $(VENV)/.test
-	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs tests/papers
+	$(BIN)/python -m pytest -s -m acceptance tests/docs tests/papers
 
 torture: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests

@@ -12,7 +12,8 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
-from pyinterp_papers.processes import wood_classification, wood_regression
+from pyinterp_papers.networks import MCDropoutRegressor
+from pyinterp_papers.processes import wood_classification, wood_regression, wood_ring
 
 ERRORS = 3.0
 PROCESS = wood_regression()
@@ -105,3 +106,42 @@ def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution():
     true = np.array([PROCESS.pfi(x) for x in PROCESS.features]) / (2 * PROCESS.noise_sd**2)
     assert list(found.params.index) == list(PROCESS.features)
     assert (np.abs(found.params - true) < ERRORS * found.bse).all()
+
+
+@pytest.mark.acceptance
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_figure_4_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring():
+    """The noise is so small that the data show a polynomial, and the process trusts it inside."""
+    rows = wood_ring().draw(700, seed=1)
+    X, y = rows[["X1", "X2"]], rows["y"]
+    process = pi.estimators.gaussian_process().fit(X[:500], y[:500])
+    model = pi.FittedModel(process, X[500:])
+    for x in X:
+        inside, in_bands = (
+            model.pd(x, of="entropy", grid=grid).params.mean()
+            for grid in ([-0.5, 0.0, 0.5], [-2.2, -1.8, 1.8, 2.2])
+        )
+        assert abs(inside - in_bands) < 0.01
+
+
+@pytest.mark.acceptance
+def test_figure_6_age_is_first_if_features_are_dropped_too():
+    """As Gal and Ghahramani (2016) have it, "before every weight layer"."""
+    pytest.importorskip("torch")
+    try:
+        concrete = pi.datasets.load_concrete()
+    except pi.errors.DataError as error:
+        pytest.skip(str(error))
+    X, y = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
+    train, test = np.split(np.random.default_rng(1).permutation(len(y)), [3 * len(y) // 4])
+    network = MCDropoutRegressor(random_state=1, feature_dropout=0.1)
+    network.fit(X.iloc[train], y.iloc[train])
+    model = pi.FittedModel(network, X.iloc[test], y.iloc[test], seed=1)
+    likelihood = model.likelihood_pfi(permutations=3)
+    equal = likelihood.t_test("age = cement")
+    assert likelihood.params.idxmax() == "age"
+    assert float(equal.effect[0]) > 0
+    assert float(equal.pvalue) < 0.05
+    entropy = model.entropy_pfi(permutations=3)
+    assert entropy.params["age"] < 0.5 * entropy.params.drop("age").min()
+    assert entropy.params["age"] < 3 * entropy.bse["age"]
