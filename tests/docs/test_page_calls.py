@@ -68,9 +68,8 @@ OTHER_CALLS = {
 # Options of R, of scikit-learn's estimators, of the R bridge, and of classes of one's own.
 OTHER_OPTIONS = {
     "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
-    "family", "fit_intercept", "frozen", "linout", "max_features", "method",
-    "min_samples_leaf",
-    "monotonic_cst", "probability", "r_style", "random_state",
+    "family", "fit_intercept", "frozen", "linout", "min_samples_leaf", "monotonic_cst",
+    "probability", "r_style", "random_state",
     "ols", "range", "recursive", "return_std", "why_no_weights",
 }  # fmt: skip
 VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
