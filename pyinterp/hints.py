@@ -21,10 +21,6 @@ class Hints:
     if not TYPE_CHECKING:  # a type checker would accept any name
 
         def __getattr__(self, name: str) -> Any:
-            if not name.startswith("_") and (words := self._hint(name)):
+            if not name.startswith("_") and (words := sentence(name)):
                 raise AttributeError(words)
             return object.__getattribute__(self, name)  # the usual error, or that of a property
-
-    def _hint(self, name: str) -> str:
-        """Return the code to write instead of a name; subclasses add their own names."""
-        return sentence(name)

@@ -143,19 +143,25 @@ DEFAULTS: Mapping[str, Any] = {
 
 # What scikit-learn and R's packages call our options.
 ELSEWHERE = {
+    "at": "grid",
     "class_": "which_class",
+    "cv": "resampling",
+    "eps": "step",
     "feature": "features",
     "feature_names": "features",
     "grid_resolution": "points",
     "kind": "geom",
+    "level": "alpha",
     "method": "cov_type",
     "n_repeats": "permutations",
     "nsim": "permutations",
     "pairs": "contrasts",
     "percentiles": "grid",
+    "random_state": "seed",
     "scoring": "metric",
     "target": "which_class",
     "type": "relation",
+    "variables": "features",
     "vars": "features",
 }
 
@@ -270,6 +276,8 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
         return f"{start}: {reasons[name]}"
     if name in ("alpha", "conf_level", "level") and "p_adjust" in names:
         return f"{start}: the table has the level, `summary(alpha=0.1)` or `conf_int(alpha=0.1)`."
+    if name in GROUPS["inference"]:
+        return f"{start}: it belongs to the estimates, as in `res.pfi({name}=...)`."
     ours = ELSEWHERE.get(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

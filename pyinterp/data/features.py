@@ -61,12 +61,8 @@ def _owners(variables: Sequence[str], groups: Mapping[str, Sequence[str]]) -> di
                 f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
                 f"not {quote(members)}."
             )
+        check_names([*members], variables, kind="variable", argument=f"group {short(group)}")
         for name in members:
-            if name not in variables:
-                raise OptionError(
-                    f"Can't find variable {short(name)!r} of group {short(group)!r}. Variables: "
-                    f"{list_of(variables)}." + did_you_mean(name, variables)
-                )
             if name in owner:
                 raise OptionError(
                     f"A variable can be in one group only, but {quote(name)} is in "
@@ -116,8 +112,8 @@ def check_names(
     if not names:
         raise OptionError(f"`{argument}` must name at least one {kind}.")
     for name in names:
-        if name not in allowed:
+        if not isinstance(name, str) or name not in allowed:
             raise OptionError(
-                f"Can't find {kind} {quote(name)}. {kind.capitalize()}s: {list_of(allowed)}."
-                + did_you_mean(name, allowed)
+                f"Can't find {kind} {quote(name)} of `{argument}`. {kind.capitalize()}s: "
+                f"{list_of(allowed)}." + did_you_mean(name, allowed)
             )

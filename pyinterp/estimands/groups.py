@@ -81,6 +81,7 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
         terms=_terms(terms, groups),
         words=replace(
             estimand.words,
+            meaning=estimand.words.meaning.replace("every row", "every row of the group"),
             missing=_by_level(estimand.words.missing, levels),
             notes_on=_by_level(estimand.words.notes_on, levels),
             details=(*estimand.words.details, f"by {groups.name}"),

@@ -304,7 +304,8 @@ WORDS = replace(
         "P: the effect of the feature on the mean response is the same whatever the others are. "
         'Of several features: `p_adjust="holm"`.',
     ),
-    zero_variance="the learner has no interactions of it, or they do not lower squared error",
+    zero_variance="the learner has no interactions of it, which says nothing of nature, or they do "
+    "not lower squared error",
     as_columns=(
         ("conf_low", "interactions ≥", "Share of V(y) lost without interactions of it, at least."),
         ("p_value", "P interacts", "Of the effect being the same whatever the others are."),

@@ -178,7 +178,8 @@ def ask(name: str, *args: Any, rows: Rows = None, by: By = None, **options: Any)
     try:
         given = one.signature.bind(None, *args, **options).arguments
     except TypeError as error:
-        raise TypeError(f"{name}(): {error}") from None
+        several = " (several features are one list)" * bool(args)
+        raise TypeError(f"{name}(): {error}{several}") from None
     return Question(name, dict(list(given.items())[1:]), rows, by)
 
 

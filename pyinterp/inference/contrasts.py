@@ -123,10 +123,9 @@ def contrasts(
     if isinstance(several.variance, ContrastVariance) and len(rows):
         notes.append(TWO_SIDES)
     if inference.note:
-        notes.append(
-            f"Adjusted ({inference.p_adjust or 'sup-t'}): hypotheses about one term as in the "
-            "table, others among each other."
-        )
+        both = f"Adjusted ({inference.p_adjust or 'sup-t'}): hypotheses about one term as in the "
+        both += "table, others among each other."
+        notes.append(both if len(rows) < len(places) else several.note_on("these hypotheses"))
     if not inference.has_test:
         notes.append("No t and P: this model is taken as it is, and intervals are over rows.")
     if inference.alternative != "two-sided":

@@ -86,7 +86,7 @@ class LeastShare(Variance):
     ) -> FloatArray:
         """Return P that nothing is lost, and nothing else is different from 0."""
         statistic = self._smaller(bse, null)
-        p = np.where(np.isnan(statistic) & (estimate == 0), 1.0, stats.t.sf(statistic, self.df))
+        p = stats.t.sf(statistic, self.df)
         both = np.minimum(2 * np.fmin(p, self.others), 1.0)
         return np.where(np.isnan(self.others) | (null > 0), p, both)
 

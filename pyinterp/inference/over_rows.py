@@ -123,13 +123,13 @@ def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance,
     values = contributions(estimate) if as_donors else estimate.rows
     units = units_of(len(values), cluster, weights)
     parts = units.totals(values) * np.sqrt(units.factor) / len(values)
-    of, kind = ("", "rows") if cluster is None else (" of new clusters", "clusters")
+    of, kind = ("", "rows") if cluster is None else (", in new clusters", "clusters")
     note = f"No standard errors and intervals: they need at least 2 {kind}; there is 1."
     if units.number > 1:
         short = "; they ignore that donors are a sample too and are too narrow"
         note = (
-            f"Intervals ({name}, {round(units.df, 1):.12g} df) are for this fitted model on new "
-            f"rows{of}; they do not allow for refitting it"
+            f"Intervals ({name}, {round(units.df, 1):.12g} df) are for this fitted model on rows "
+            f"such as these{of}; they do not allow for refitting it"
             f"{short if donates and not as_donors else ''}."
         )
     variance = Variance(

@@ -229,14 +229,14 @@ class TermInference:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
         tested = (~np.isnan(self.p_values)).sum()
         every = tested if self.p_adjust and not adjusts_intervals(self.p_adjust) else self.count
-        return self._note(f"all {every} terms together" if every > 1 else "the one term")
+        return self.note_on(f"all {every} terms together" if every > 1 else "the one term")
 
     @property
     def note_of_each(self) -> str:
         """The note where these are the terms of one of several measures."""
-        return self._note(f"the {self.count} terms of each measure, not over all measures")
+        return self.note_on(f"the {self.count} terms of each measure, not over all measures")
 
-    def _note(self, terms: str) -> str:
+    def note_on(self, terms: str) -> str:
         """Return how p-values and intervals allow for several terms, named in `terms`."""
         both = "Intervals are" if np.isnan(self._nulls).all() else "P and intervals are"
         if self.simultaneous:
@@ -246,11 +246,9 @@ class TermInference:
         if adjusts_intervals(self.p_adjust):
             return f"{both} adjusted ({self.p_adjust}): they hold for {terms}."
         if np.isnan(self._nulls).all():
-            return (
-                f"Intervals are for one term each; there is no test that {self.p_adjust} adjusts."
-            )
+            return f"Intervals are for each alone; there is no test that {self.p_adjust} adjusts."
         return (
-            f"P is adjusted ({self.p_adjust}) over {terms}. Intervals are for one term each: they "
+            f"P is adjusted ({self.p_adjust}) over {terms}. Intervals are for each alone: they "
             "may exclude a value that the adjusted test does not reject."
         )
 

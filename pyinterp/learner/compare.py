@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_choice, check_count, check_flag, check_mapping, is_list
-from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Terms
 from pyinterp.inference import Alternative, CovType, RefitSums, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
@@ -205,11 +205,7 @@ def _places(labels: list[str], reference: str | int, contrasts: Contrasts) -> li
     """Return the positions of the two results of every difference."""
     count = len(labels)
     if isinstance(reference, str):
-        if reference not in labels:
-            raise OptionError(
-                f"`reference` must be the name of one of the results, {list_of(labels)}, or its "
-                f"position, not {quote(reference)}.{did_you_mean(reference, labels)}"
-            )
+        check_choice("reference", reference, labels)
         first = labels.index(reference)
     else:
         check_count("reference", reference, 0, count - 1)

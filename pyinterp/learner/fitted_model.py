@@ -40,8 +40,8 @@ class FittedModel(Keepable):
     """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
 
     Effects of a model that states the covariance of its coefficients, such as statsmodels results,
-    take the delta method. Other intervals are for this fitted model on new rows. They do not allow
-    for refitting it, so that effects have no test; for that fit a `Learner`.
+    take the delta method. Other intervals are for this fitted model on rows such as these: they do
+    not allow for refitting it, so that effects have no test; for that fit a `Learner`.
 
     Parameters
     ----------

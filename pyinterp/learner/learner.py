@@ -639,11 +639,6 @@ class Learner(Hints):
         )
         return model
 
-    def _hint(self, name: str) -> str:
-        """Return a hint: that a fit has the name, or the code for another package's name."""
-        fit = hasattr(LearnerResults, name) and not name.startswith("_")
-        return f"Fit first: `res = learner.fit(seed=1)` has `{name}`." * fit or super()._hint(name)
-
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return the columns of new rows that are the learner's variables.
 

@@ -103,11 +103,12 @@ class RecordOfModels:
 
     def _unknown(self, estimand: Estimand) -> FileError:
         """Return the error on an estimand that was not measured, with those that were."""
-        known = dict.fromkeys(each.description for each in self.findings.values())
+        known, asked = {each.description for each in self.findings.values()}, estimand.description
+        others = f"; {asked} of other features or rows, or with other options" * (asked in known)
         return FileError(
-            f"{estimand.description} was not measured with these options and rows, and no models "
-            "are kept that it could be measured on; ask for it before `save`, or in `measure` of "
-            f"`fit`. Measured were {list_of(known, most=20, limit=400) or 'none'}."
+            f"{asked} was not measured as asked here, and no models are kept that it could be "
+            "measured on; ask for it before `save`, or in `measure` of `fit`. Measured were "
+            f"{list_of(sorted(known), most=20, limit=400) or 'none'}{others}."
         )
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,11 @@ def statsmodels_learner(
         raise OptionError(f"{model.__name__} is no learner here: {NO_LEARNERS[model.__name__]}")
     if fit is not None:
         check_mapping("fit", fit, "{'maxiter': 200}", empty=True)
+    for name in signature(model.fit).parameters.keys() & options:
+        raise OptionError(
+            f"`{name}` is an option of the `fit` of {model.__name__}: write "
+            f"`fit={{{name!r}: {quote(options[name])}}}`."
+        )
     family = options.get("family")
     classifies = model.__name__ in {"Logit", "Probit", "MNLogit"} or (
         family is not None and type(family).__name__ == "Binomial"

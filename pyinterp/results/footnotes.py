@@ -244,7 +244,9 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         tested = results.null is not None
         shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
     elif results.inference.on_log_scale:
-        shape = f"{they} are symmetric on the {results.inference.scale.name} scale."
+        scale, (low, high) = results.inference.scale.name, results.inference.scale.range
+        of = f" of {high:g} - {results.estimand.words.label}" * bool(np.isinf(low))
+        shape = f"{they} are symmetric on the {scale} scale{of}."
     if alone:
         notes = [Footnote(f"{variance.note} {shape}".strip())]
     else:  # notes that several have in common stand once

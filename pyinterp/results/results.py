@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ import pandas as pd
 
 from pyinterp._typing import DifferenceKind, FloatArray, IntArray, MeanRelation
 from pyinterp.checks import check_choice, check_flag, is_hashable
+from pyinterp.data.features import check_names
 from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
@@ -616,6 +618,7 @@ class EstimandResults(TableOfEstimands):
         curves = pd.factorize(facet)[0]
         return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
+    @takes()
     def differences(
         self,
         reference: object = None,
@@ -939,11 +942,8 @@ class EstimandResults(TableOfEstimands):
                 "`color` is of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
             )
-        if color is not None and not (is_hashable(color) and color in self.data):
-            raise OptionError(
-                f"`color` must be a variable or the response, not {quote(color)}. Variables: "
-                f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
-            )
+        if color is not None:
+            check_names([color], self.data, kind="variable", argument="color")
         return plots.plot(self, alpha=alpha, geom=geom, sort=sort, top=top, color=color)
 
     @cached_property
@@ -963,7 +963,7 @@ class EstimandResults(TableOfEstimands):
                 raise TypeError("nothing that can be read")  # noqa: TRY301 - like what can't be
             weights, target = linear_hypotheses(hypotheses, terms)
         except Exception as error:
-            words = str(hypotheses).replace("=", " ").replace(",", " ").split()
+            words = [w for w in re.split(r"[=,+*\s]+", str(hypotheses)) if w not in terms]
             raise OptionError(
                 f"Can't read the hypothesis {quote(hypotheses)}: write terms as in "
                 f'"{terms[0]} = {terms[-1]}". Terms: {list_of(terms)}.'
@@ -1033,6 +1033,12 @@ def _differences(
             f"not {quote(reference)}." + did_you_mean(str(reference), levels)
         )
     order = list(dict.fromkeys(levels))
+    by_number = sorted(order, key=lambda level: [*map(int, re.findall(r"\d+", str(level)))])
+    if kind == "adjacent" and order == sorted(order, key=str) != by_number:
+        raise OptionError(
+            f"Adjacent levels must stand in their order, but {list_of(order)} stand in that of "
+            "texts: make numbers of them, or categories by `pd.Categorical(x, categories=[...])`."
+        )
     at = {(curve, levels[k]): k for k, curve in reversed([*enumerate(curves)])}
 
     def others(level: object) -> list[object]:

@@ -29,8 +29,8 @@ WIDEST = 40  # characters of a number in a table of several results
 NARROWEST = 10  # characters of a column
 COEFFICIENTS = "coefficients"
 TWO_QUANTITIES = (
-    "Numbers of {} are coefficients, those of the others the estimand: a line is about the same "
-    "term, but its numbers are different quantities, in different units."
+    "Numbers of {} are coefficients, those of the others the estimand: about the same term, but "
+    "other quantities, unless both are slopes of a linear model."
 )
 
 

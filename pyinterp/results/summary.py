@@ -485,7 +485,7 @@ def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:
     facts += [
         ("Df:", f"{results.df_resid:g}" if results.use_t else ""),
         ("Cov. type:", results.variance.label),
-        ("Intervals for:", "" if results.has_test else "new rows only"),
+        ("Intervals for:", "" if results.has_test else "other rows only"),
         ("Engine:", context.engine.name),
         ("Faster:", _faster(results)),
     ]

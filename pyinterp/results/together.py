@@ -11,7 +11,8 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
-from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
+from pyinterp.data.features import check_names
+from pyinterp.errors import InferenceError, OptionError
 from pyinterp.representation import cached_table
 from pyinterp.results.footnotes import Footnote, headings_of
 from pyinterp.results.results import EstimandResults, ranks_of
@@ -252,11 +253,7 @@ class CurveResults(SeveralResults):
     column = "variable"
 
     def __getitem__(self, name: str) -> EstimandResults:
-        if name not in self.results:
-            raise OptionError(
-                f"There is no curve of {quote(name)}. Variables: {list_of(self.results)}."
-                + did_you_mean(name, self.results)
-            )
+        check_names([name], self.results, kind="curve", argument="results")
         return self.results[name]
 
     def __iter__(self) -> Iterator[str]:

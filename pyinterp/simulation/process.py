@@ -12,7 +12,8 @@ from pandas import DataFrame  # `pd` is partial dependence here
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_flag
-from pyinterp.errors import OptionError, did_you_mean, list_of, quote
+from pyinterp.data.features import check_names
+from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
 
@@ -241,13 +242,10 @@ class Process:
         >>> process.check("x3")
         Traceback (most recent call last):
             ...
-        pyinterp.errors.OptionError: The process 'linear' has no feature 'x3'. Features: x1, x2.
+        pyinterp.errors.OptionError: Can't find feature 'x3' of `process linear`. Features: x1, x2.
+        Did you mean `x2`?
         """
-        if not isinstance(feature, str) or feature not in self.features:
-            raise OptionError(
-                f"The process {quote(self.name)} has no feature {quote(feature)}. Features: "
-                f"{list_of(self.features)}." + did_you_mean(feature, self.features)
-            )
+        check_names([feature], self.features, argument=f"process {self.name}")
 
     def _check_frame(self, frame: object) -> None:
         """Raise ``OptionError`` unless `frame` has every feature, in numbers and known levels."""

@@ -332,7 +332,7 @@ def test_means_of_chunks_are_pooled():
 
 def test_bad_input_gives_its_sentence():
     process = molnar_linear()
-    with pytest.raises(OptionError, match=r"has no feature 'x3'\. Features: x1, x2\."):
+    with pytest.raises(OptionError, match=r"find feature 'x3' of .* linear`\. Features: x1, x2\."):
         dgp_pfi(process, "x3")
     with pytest.raises(OptionError, match=r"must have every feature .* 'x2' is missing"):
         process.f(process.draw(5, seed=1)[["x1"]])

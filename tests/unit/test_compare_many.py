@@ -169,7 +169,7 @@ def test_headers_of_independent_results_have_both_sides():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"reference": "svm"}, "must be the name of one of the results"),
+        ({"reference": "svm"}, "`reference` must be one of"),
         ({"reference": 3}, "`reference` must be a whole number"),
         ({"contrasts": "both"}, "`contrasts` must be one of"),
         ({"contrasts": "all", "reference": 1}, "with all pairs there is none"),

@@ -250,7 +250,7 @@ def test_an_effect_of_a_fixed_model_has_no_test(data, product, kind):
         text = results.summary().as_text()
         assert "P>" not in text
         assert " t " not in text.split("=\n")[2]
-        assert "new rows only" in text
+        assert "other rows only" in text
         with pytest.raises(InferenceError, match="must allow for the training of the model"):
             results.wald_test(results.exog_names[-1])
     with pytest.raises(InferenceError, match="must allow for the training of the model"):

@@ -81,15 +81,19 @@ def test_a_formula_that_cannot_be_read_is_a_clear_error(formula, message):
         parse(formula, COLUMNS, {"np": np, "scalar": 2})
 
 
-ODD = [*COLUMNS, "odd name", "a.b", "class", "0"]
+ODD = [*COLUMNS, "odd name", "a.b", "class", "0", "R&D"]
 
 
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
         (None, r"must be a string such as \"y ~ x\", not"),
-        ("y ~ odd name", r"Can't find variable `odd`.*Write `odd name` as Q\('odd name'\)"),
-        ("y ~ `odd name`", r"a column whose name is not a Python name is written `Q\(\"name\"\)`"),
+        (
+            "y ~ odd name",
+            r"Can't find variable `odd`.*Write the column `odd name` as Q\('odd name'\)",
+        ),
+        ("y ~ `odd name`", r"Write the column `odd name` as Q\('odd name'\)"),
+        ("y ~ R&D", r"Write the column `R&D` as Q\('R&D'\)"),
         ("y ~ x + class", r"Write the column `class` as Q\('class'\)"),
         ("y ~ a.b", r"`a\.b` is a column; write it as Q\('a\.b'\)"),
         ("odd name ~ x", r"`odd name` is not a Python name; write it as Q\('odd name'\)"),

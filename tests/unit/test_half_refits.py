@@ -216,7 +216,7 @@ def test_comparisons_do_not_depend_on_the_order(ask):
         assert "predictions vary" in words_of(compared)
 
 
-@pytest.mark.parametrize(("number", "warned"), [(49, True), (50, False)])
+@pytest.mark.parametrize(("number", "warned"), [(30, True), (31, False)])
 def test_few_clusters_are_warned_of(number, warned):
     data = frame(150).assign(id=np.arange(150) % number)
     plan = pi.HalfSampling(15, pairs=5, cluster="id")

@@ -53,7 +53,7 @@ def test_names_of_other_packages_say_what_to_write(asked, of, name):
 
 def test_a_learner_is_to_be_fitted_first(asked):
     with pytest.raises(
-        AttributeError, match=r"Fit first: `res = learner\.fit\(seed=1\)` has `pfi`"
+        AttributeError, match=r"`res\.pfi.*`res` is a fit, as of `learner\.fit\(seed=1\)`"
     ):
         asked["learner"].pfi()
     with pytest.raises(AttributeError, match="no attribute 'nosuch'"):

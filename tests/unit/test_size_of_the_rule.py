@@ -11,7 +11,7 @@ PACKAGE = Path(pyinterp.__file__).parent
 FOLDER = PACKAGE / "inference" / "half_sample"
 # What the rule chooses, and what its refusals and warnings do.
 RULE = ("MARGIN", "LARGEST_GROWTH", "BEYOND_NOISE")
-GUARDS = ("CERTAIN", "LARGEST_IDLE_SHARE", "LARGEST_SKEWNESS", "STABLE", "FEW_CLUSTERS")
+GUARDS = ("CERTAIN", "LARGEST_IDLE_SHARE", "LARGEST_SKEWNESS", "STABLE", "MOST_CLUSTERS")
 MOST_LINES = 550
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NoReturn, TypeAlias
 
 from pyinterp.data.formula.coding import Factor, RightSide
@@ -33,7 +34,10 @@ class TermReader:
 
     def __init__(self, tokens: Sequence[Token], rest: Sequence[str], reader: FactorReader) -> None:
         self._tokens, self._rest, self._reader = tokens, rest, reader
-        self._code = code_of(tokens)
+        self._code = code = code_of(tokens)
+        self._check_operator = partial(
+            refuse, code=code, remedies=AMONG_TERMS, columns=reader.columns
+        )
         self._at = self._depth = 0
         self._intercept = True
 
@@ -84,7 +88,7 @@ class TermReader:
         if self._depth:
             for token in self._tokens[self._at :]:  # lme4's (0 + x | id)
                 if token.text in ("|", "||"):
-                    refuse(token.text, self._code, AMONG_TERMS)
+                    self._check_operator(token.text)
             self._refuse("the intercept, `0`, `1` or `- 1`, must stand outside of brackets")
         self._at += 1
         self._intercept = (number.text == "1") == ((sign == "-") == negative)
@@ -146,7 +150,7 @@ class TermReader:
         token = self._token
         if token.kind == "name":
             end = atom_end(self._tokens, self._at)
-            refuse(self._tokens[end].text, self._code, AMONG_TERMS)
+            self._check_operator(self._tokens[end].text)
             factor = self._reader.read(self._tokens[self._at : end])
             self._at = end
             return {frozenset([factor.key]): (factor,)}
@@ -154,7 +158,7 @@ class TermReader:
             return {frozenset([f.key]): (f,) for f in map(column_factor, self._rest)}
         if self._take("("):
             return self._bracket()
-        refuse(token.text, self._code, AMONG_TERMS)
+        self._check_operator(token.text)
         if token.kind in ("number", "string"):
             self._refuse(
                 f"`{short(token.text, 20)}` is not a variable, and the only numbers are the "
@@ -178,7 +182,7 @@ class TermReader:
     def _unreadable(self) -> FormulaError:
         """Return the error that says why the formula can't go on with the next token."""
         stray = self._token.text
-        refuse(stray, self._code, AMONG_TERMS)
+        self._check_operator(stray)
         texts = [token.text for token in self._tokens]
         if stray in (")", "") and texts.count("(") != texts.count(")"):
             reason = "its brackets or quotes do not match"

@@ -74,11 +74,9 @@ class Columns:
 
     def unknown_name(self, name: str) -> FormulaError:
         """Return the error that says that no column has this name."""
-        longer = (f"{name}.", f"{name} ")
-        dotted = next((c for c in self.names if c.startswith(longer)), None)
-        hint = did_you_mean(name, self.names)
-        if dotted:
-            hint = f" Write `{short(dotted)}` as {short(column_code(dotted))}."
+        longer = (c for c in self.names if c.startswith(name) and not c[len(name)].isalnum())
+        hint = self.hint_on(next(longer, "")) or did_you_mean(name, self.names)
+        hint = hint or " In place of a group write its variables."
         return FormulaError(
             f"Can't find variable `{short(name)}` in the data, whose variables are "
             f"{list_of(self.names)}.{hint}"
@@ -86,9 +84,14 @@ class Columns:
 
     def unreadable(self, code: str, reason: str) -> FormulaError:
         """Return the error that says that `code` can't be read, with the column it may mean."""
-        odd = next((c for c in self.names if column_code(c) != c and c.strip() and c in code), None)
-        hint = f" Write the column `{short(odd)}` as {short(column_code(odd))}." if odd else ""
-        return FormulaError(f"Can't read `{short(code)}` as formula code: {short(reason)}.{hint}")
+        return FormulaError(
+            f"Can't read `{short(code)}` as formula code: {short(reason)}.{self.hint_on(code)}"
+        )
+
+    def hint_on(self, code: str) -> str:
+        """Return how code names the column in it whose name is not Python's; empty if none is."""
+        odd = next((c for c in self.names if column_code(c) != c and c.strip() and c in code), "")
+        return odd and f" Write the column `{short(odd)}` as {short(column_code(odd))}."
 
 
 def bare_name(node: ast.AST) -> str | None:

@@ -91,7 +91,7 @@ class FactorReader:
         """Raise if code has operators or names with dots that R reads in another way."""
         for token in tokens:
             if token.kind == "operator":
-                refuse(token.text, code, INSIDE_A_CALL)
+                refuse(token.text, code, INSIDE_A_CALL, self.columns)
         without_texts = code_of(token for token in tokens if token.kind != "string")
         for name, called in _NAME_WITH_DOTS.findall(without_texts):
             root = name.partition(".")[0]

@@ -25,7 +25,7 @@ from pyinterp.checks import (
     check_number,
 )
 from pyinterp.data.columns import is_category
-from pyinterp.data.features import names_of
+from pyinterp.data.features import check_names, names_of
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem, Terms
@@ -223,12 +223,8 @@ def points_of(
         return grid
     if isinstance(grid, pd.DataFrame):
         return _frame_points(data, names, grid)
-    if isinstance(grid, RGrid):
-        for name in grid.cats or ():
-            if name not in data:
-                raise OptionError(
-                    f"`cats` names {quote(name)}, which is no variable." + did_you_mean(name, data)
-                )
+    if isinstance(grid, RGrid) and grid.cats:
+        check_names(grid.cats, data, kind="variable", argument="cats")
     number = POINTS[len(names)] if points is None else points
     check_count("points", number, 2)
     if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
@@ -258,12 +254,7 @@ def grids_of(names: Sequence[str], grid: Grid) -> dict[str, Grid]:
         raise OptionError("`features` must name at least one variable.")
     if isinstance(grid, Mapping):
         check_mapping("grid", grid, "{'x': [0, 1]}")
-        extra = [name for name in grid if name not in names]
-        if extra:
-            raise OptionError(
-                f"`grid` names {quote(extra[0])}, which is not among {list_of(names)}."
-                + did_you_mean(extra[0], names)
-            )
+        check_names([*grid], names, kind="variable", argument="grid")
         return {name: grid.get(name, "quantile") for name in names}
     if len(names) > 1 and not isinstance(grid, str | RGrid):
         raise OptionError(

@@ -17,7 +17,7 @@ The guards
     Edgeworth's expansion it adds .034 to the .025 of data sets that an interval misses on one side.
     `STABLE`: the rate of training variances goes up by 0.632 / 0.5 from 0.632 n to n/2 rows. If
     predictions vary so much more that less than this share is explained, the table warns.
-    `FEW_CLUSTERS`: below it the table says what `studies/few_clusters.py` found with 12 to 30.
+    `MOST_CLUSTERS`: up to so many clusters the table says what `studies/few_clusters.py` found.
 """
 
 MARGIN = 0.5
@@ -28,7 +28,7 @@ CERTAIN = 5.0
 LARGEST_IDLE_SHARE = 0.1
 LARGEST_SKEWNESS = 0.4
 STABLE = 0.8
-FEW_CLUSTERS = 50
+MOST_CLUSTERS = 30
 
 # Standard errors above no effect from which on the error of a standard error is known. In 4 data
 # sets of 300 rows (least squares, 50 seeds) the standard deviation of standard errors was .82 to

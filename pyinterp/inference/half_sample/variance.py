@@ -9,7 +9,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, LEAST_T, MARGIN
+from pyinterp.inference.half_sample.constants import LARGEST_GROWTH, LEAST_T, MARGIN, MOST_CLUSTERS
 from pyinterp.inference.half_sample.half_refits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.replicates import Replicates, covariance
@@ -192,16 +192,16 @@ def _plain(
     for fit in replicates.half_refits:
         refused, warning = refused or fit.verdict.reason, warning or fit.verdict.warning
     if count is not None:  # halves of G clusters have G / 2 of them
-        df = max(min(df, int(few_of.effective_clusters) // 2), 1)
-    if count is not None and count < FEW_CLUSTERS:
-        worth = int(few_of.effective_clusters)
+        clusters = few_of.effective_clusters
+        worth = int(clusters)
+        df = max(min(df, worth // 2), 1)
         unequal = f", as many as {worth} of equal size" if worth < count else ""
         few = (
             f"There are {count} clusters{' in a group' * bool(every[1:])}{unequal}. With 12 to 30, "
             "95% intervals covered 86% to 100% in simulations, least of the largest importances, "
             "and tests of size 5% rejected at most 5%."
         )
-        warning = f"{warning} {few}".lstrip()
+        warning = f"{warning} {few}".lstrip() if clusters <= MOST_CLUSTERS else warning
     on = "63.2% of" if replicates.evaluations.has_own_refits else "half"
     of = "rows" if count is None else "clusters, rounded"
     note = f"Intervals ({cov_type}, {df} df) are for the learner trained on {on} the {of}."

@@ -22,7 +22,7 @@ BEYOND = "Dashed: beyond the 1% and 99% points of the rows."
 EMPTY = "Crosses: no row is in the tile."
 LEVELS = "Levels share errors: `differences()` compares them."
 THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
-SMALL = 16.0  # letters of an inch of a caption
+SMALL, NARROWEST = 16.0, 4.0  # letters of an inch of a caption, and inches that it may have
 WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
 MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
 LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
@@ -143,14 +143,10 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def finish(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
-    """Return a figure on a white ground, its caption in lines as wide as the figure.
-
-    `width`, in inches, is that of a larger picture of which the figure is a part.
-    """
+def finish(figure: p9.ggplot, width: float = NARROWEST) -> p9.ggplot:
+    """Return a figure on a white ground, its caption in lines of so many inches."""
     if words := getattr(figure.labels, "caption", None):
-        wide = width or figure.theme.getp("figure_size")[0]
-        figure += p9.labs(caption=in_lines(words, int(wide * SMALL)))
+        figure += p9.labs(caption=in_lines(words, int(width * SMALL)))
     plain = p9.element_rect(fill="white", color="none")
     return figure + p9.theme(
         plot_caption=p9.element_text(size=8, ha="left"),
