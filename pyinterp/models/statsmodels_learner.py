@@ -176,6 +176,10 @@ def statsmodels_learner(
     >>> import pyinterp as pi
     >>> pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()).learner_name
     'GLM(Poisson)'
+    >>> pi.statsmodels_learner(sm.QuantReg, q=0.9)
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.OptionError: `q` is an option of the `fit` of QuantReg: write `fit={'q': 0.9}`.
     """
     if not isinstance(model, type) or not issubclass(model, Model):
         raise OptionError(

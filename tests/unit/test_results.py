@@ -107,7 +107,7 @@ def test_t_test_in_words_and_in_weights(pfi):
     assert_allclose(pfi.t_test(weights).tvalue, test.tvalue)
     shifted = pfi.t_test("a - b = 1, c = 0")
     assert shifted.tvalue[0] == pytest.approx((difference - 1) / se)
-    with pytest.raises(OptionError, match="Can't read the hypothesis"):
+    with pytest.raises(OptionError, match=r"Can't read the hypothesis.*mean `b`"):
         pfi.t_test("a = bb")
     with pytest.raises(OptionError, match="one column per term"):
         pfi.t_test([1.0, -1.0])
