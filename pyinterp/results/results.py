@@ -51,6 +51,7 @@ Geom: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 RANK_DRAWS = 100_000
 LONGEST_SUM = 50  # characters of a contrast's name
+NUMBER = re.compile(r"\d+\.?\d*")
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
 
@@ -1010,6 +1011,11 @@ def _sum(weights: FloatArray, terms: Sequence[str]) -> str:
     return " ".join(parts).removeprefix("+ ").replace("- ", "-", "".join(parts).startswith("-"))
 
 
+def _by_number(level: object) -> tuple[str, list[float]]:
+    """Return a key that sorts `10 kg` after `9 kg`."""
+    return NUMBER.sub("", str(level)), [*map(float, NUMBER.findall(str(level)))]
+
+
 def _differences(
     terms: Terms, reference: object, relation: MeanRelation, kind: DifferenceKind = "reference"
 ) -> Hypotheses:
@@ -1033,8 +1039,7 @@ def _differences(
             f"not {quote(reference)}." + did_you_mean(str(reference), levels)
         )
     order = list(dict.fromkeys(levels))
-    by_number = sorted(order, key=lambda level: [*map(int, re.findall(r"\d+", str(level)))])
-    if kind == "adjacent" and order == sorted(order, key=str) != by_number:
+    if kind == "adjacent" and order == sorted(order, key=str) != sorted(order, key=_by_number):
         raise OptionError(
             f"Adjacent levels must stand in their order, but {list_of(order)} stand in that of "
             "texts: make numbers of them, or categories by `pd.Categorical(x, categories=[...])`."

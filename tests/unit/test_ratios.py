@@ -172,6 +172,15 @@ def test_options_of_the_curve_hold_on_the_scale_of_the_logarithm(data):
     assert joint_test.pvalue == results.pd("dose").wald_test(list(tested.c_names)).pvalue
 
 
+@pytest.mark.parametrize("unit", ["", " kg"])
+def test_levels_in_the_order_of_texts_are_not_adjacent(data, unit):
+    kg = data["dose"].map({"never": 0, "light": 40, "heavy": 120}).astype(int)
+    curve = _learner(data.assign(dose=kg.astype(str) + unit)).fit_model().pd("dose")
+    with pytest.raises(pi.errors.OptionError, match="Adjacent levels must stand in their order"):
+        curve.differences(kind="adjacent")
+    assert len(curve.differences(kind="all").effect) == 3
+
+
 def test_several_classes_are_compared_within_each(data):
     kinds = data.assign(kind=np.digitize(data["age"] + data["hit"], [-0.3, 0.9]))
     curve = model_of("kind ~ dose + sex", kinds, LogisticRegression()).pd("dose")

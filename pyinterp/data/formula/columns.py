@@ -76,7 +76,6 @@ class Columns:
         """Return the error that says that no column has this name."""
         longer = (c for c in self.names if c.startswith(name) and not c[len(name)].isalnum())
         hint = self.hint_on(next(longer, "")) or did_you_mean(name, self.names)
-        hint = hint or " In place of a group write its variables."
         return FormulaError(
             f"Can't find variable `{short(name)}` in the data, whose variables are "
             f"{list_of(self.names)}.{hint}"
