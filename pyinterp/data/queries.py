@@ -183,7 +183,7 @@ def _check_type(column: pd.Series[Any], value: str | float) -> None:
     kind, text = pd.api.types.infer_dtype(values, skipna=True), isinstance(value, str)
     if kind.startswith("datetime") and text:
         pd.Timestamp(value)  # raises
-    elif (kind == "string" and not text) or (kind in NUMBERS and text):
+    elif kind in (*(NUMBERS if text else ("string", "datetime64", "datetime")), "date", "decimal"):
         raise OptionError(
             f"`{column.name}` has values of type {kind}, and {value!r} is a "
             f"{'text' if text else 'number'}; both must be of one kind."
