@@ -74,9 +74,9 @@ class MissingValues:
         """
         absent, needs = variables.isna().rename(columns=str), needs or {}
         keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
-        why = next((why for name, why in needs.items() if absent[name].any()), "") if keeps else ""
+        name = next((name for name in needs if keeps and absent[name].any()), "")
+        why = needs.get(name, "")
         if self.option == "keep" and why:
-            name = next(name for name in needs if absent[name].any())
             raise DataError(
                 f"Missing values of `{short(name)}` can't be kept: {why}. Use "
                 '`missing="auto"` or "drop" to leave those rows out.'

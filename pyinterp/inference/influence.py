@@ -113,14 +113,10 @@ def influence(replicates: Replicates) -> Variance:
     all estimates.
     """
     of_rows = rows(replicates)
-    (estimate,), evaluations = replicates.estimates, replicates.evaluations
-    (at,) = evaluations.at
-    cluster = None if evaluations.clusters is None else evaluations.clusters[at]
-    weights = None if evaluations.weights is None else evaluations.weights[at]
-    sampled = units_of(len(estimate.rows), cluster, weights)
+    (estimate,), sampled = replicates.estimates, units_of(replicates.evaluations)
     cov, df = _by_leverage(estimate, sampled)
-    units = "rows" if cluster is None else "clusters"
-    few = FEW.format(units=sampled.number) if cluster is not None and 0 < sampled.df < 11 else ""
+    units = "rows" if sampled.of_row is None else "clusters"
+    few = FEW.format(units=sampled.number) if units == "clusters" and 0 < sampled.df < 11 else ""
     found = replace(
         of_rows,
         cov=cov,

@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.inference.cov_types import register_variance
+from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.refit_sums import contributions
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
@@ -43,15 +44,17 @@ class RowUnits(NamedTuple):
         return sums
 
 
-def units_of(n: int, cluster: IntArray | None, weights: FloatArray | None) -> RowUnits:
-    r"""Return the units of n rows with their clusters and sampling weights.
+def units_of(evaluations: Evaluations) -> RowUnits:
+    r"""Return the units of one model's rows, by their clusters and sampling weights.
 
     For shares p of the weights, df are Kish's effective number :math:`1 / \sum p^2` less 1. The
     factor :math:`1 / (1 + \sum p^2 - 2 \sum p^3 / \sum p^2)` makes the variance of a weighted mean
     unbiased if values are independent, of one variance. The weight of a cluster is the mean of its
     rows. Of equal weights these are n - 1 and n / (n - 1).
     """
-    of_row, number = None, n
+    (at,), both = evaluations.at, (evaluations.clusters, evaluations.weights)
+    cluster, weights = (None if part is None else part[at] for part in both)
+    of_row, number = None, len(at)
     if cluster is not None:
         names, of_row = np.unique(cluster, return_inverse=True)
         number = len(names)
@@ -114,16 +117,13 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
 
 def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance, FloatArray]:
     """Return the variance of one group of rows, and every unit's part of its estimates."""
-    (estimate,), evaluations = replicates.estimates, replicates.evaluations
-    (at,) = evaluations.at
-    cluster = None if evaluations.clusters is None else evaluations.clusters[at]
-    weights = None if evaluations.weights is None else evaluations.weights[at]
+    (estimate,) = replicates.estimates
     donates = estimate.donors is not None
     name = "ustat" if as_donors and donates else "rows"
     values = contributions(estimate) if as_donors else estimate.rows
-    units = units_of(len(values), cluster, weights)
+    units = units_of(replicates.evaluations)
     parts = units.totals(values) * np.sqrt(units.factor) / len(values)
-    of, kind = ("", "rows") if cluster is None else (", in new clusters", "clusters")
+    of, kind = ("", "rows") if units.of_row is None else (", in new clusters", "clusters")
     note = f"No standard errors and intervals: they need at least 2 {kind}; there is 1."
     if units.number > 1:
         short = "; they ignore that donors are a sample too and are too narrow"

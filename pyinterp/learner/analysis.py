@@ -257,7 +257,8 @@ class Analysis:
         means = Replicates(evaluations=evaluations, sums=measured).row_means
         estimate = cast("Callable[[Estimate], Estimate]", estimand.pool)(Estimate.of_rows(means))
         check_estimate(estimate, estimand, len(means))
-        one = RefitEstimate(estimate, evaluations.rows, clusters=evaluations.clusters)
+        rows = evaluations.rows
+        one = RefitEstimate(estimate, rows, None, evaluations.clusters, evaluations.weights)
         return Replicates.of([one], pool=True)
 
     def labels(self, rows: IntArray) -> pd.Index:

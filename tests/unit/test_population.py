@@ -34,7 +34,7 @@ from pyinterp.estimands import population
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.population import Feature, Residuals
 from pyinterp.inference import RefitEstimate, Replicates, influence, variance
-from pyinterp.inference.over_rows import units_of
+from pyinterp.inference.over_rows import RowUnits
 
 STEP = 1e-30
 ROWS = 600  # a finite law: so many rows, dealt to its cells
@@ -307,6 +307,7 @@ def test_sampling_weights_give_weighted_least_squares():
     wls = smf.wls("y ~ x + a + b", data, weights=data["w"]).fit(cov_type="HC0")
     assert abs(found.params["x"] - wls.params["x"]) < 0.1 * found.bse["x"]
     assert found.bse["x"] == pytest.approx(wls.bse["x"], rel=0.03)
+    assert found.df_resid == pytest.approx(1 / np.square(data["w"] / data["w"].sum()).sum() - 1)
     assert abs(found.params["x"] - 1) < 3 * found.bse["x"]
     share, loss = (found.diagnostics[k].params["x"] for k in (-3, -2))
     assert share == pytest.approx(loss / np.cov(data["y"], aweights=data["w"]), rel=1e-3)
@@ -345,7 +346,7 @@ def test_standard_errors_of_clusters_are_those_of_the_jackknife(weighted):
     cluster, V, u = rng.integers(7, size=n), rng.lognormal(size=(n, 1)), rng.normal(size=n)
     weights = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
     one = population.slopes(V, u, weights)
-    cov, df = influence._by_leverage(one, units_of(n, cluster, None))
+    cov, df = influence._by_leverage(one, RowUnits(cluster, 7, 1.0, 6))
     products, squares = weights * V[:, 0] * u, weights * V[:, 0] ** 2
     out = [(products @ (cluster != g)) / (squares @ (cluster != g)) for g in range(7)]
     assert cov[0, 0] == pytest.approx(np.square(np.array(out) - one.value[0]).sum())
