@@ -276,6 +276,13 @@ importance_of <- function(fit, variables) {
   list(found[[1L]], ifelse(variables %in% names(found[[2L]]), values, 0))
 }
 
+# The response of a regression that is a function of variables, and their names; else nothing.
+transformed <- function(fit) {
+  written <- tryCatch(stats::formula(fit), error = function(e) tryCatch(fit$call[[2L]], error = function(e) NULL))
+  left <- if (length(written) > 2L) written[[2L]]
+  if (is.call(left)) c(deparse1(left), all.vars(left)) else ""
+}
+
 describe_fit <- function(fit) {
   entry <- entry_of(fit)
   levels <- Filter(is.character, as.list(entry$levels(fit)))
@@ -283,6 +290,7 @@ describe_fit <- function(fit) {
     class = class(fit),
     classes = entry$classes(fit),
     variables = as.character(entry$variables(fit)),
+    transformed = transformed(fit),
     level_names = as.character(names(levels)),
     levels = unname(levels)
   )
@@ -337,8 +345,18 @@ predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALS
   apply(probabilities, 1L, function(row) if (anyNA(row)) 1L else which.max(row))
 }
 
+# Whether `predict` leaves an offset out: that of an argument in mgcv, that of the formula elsewhere.
+loses_offset <- function(entry, fit) switch(
+  paste0(entry$package, ""), mgcv = !is.null(fit$call$offset),
+  rpart = , nnet = , MASS = , randomForest = !is.null(attr(fit$terms, "offset")), FALSE
+)
+
 # The value of `predict` of a fit.
 ask <- function(entry, fit, newdata, options) {
+  if (loses_offset(entry, fit)) {
+    stop("`predict` of a ", class(fit)[1L], " leaves the offset out; write `offset(...)` in the formula of ",
+         "glm, gam or lm", call. = FALSE)
+  }
   rows <- list(quote(newdata))
   names(rows) <- if (is.null(entry$newdata)) "newdata" else entry$newdata
   if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)

@@ -113,13 +113,14 @@ class Fit:
         """Return its classes (or None), variables and levels of factors."""
         parts = SESSION.call("describe_fit", self.value)
         names = text_from_r(SESSION.call("names", parts))
-        part = {name: parts[i] for i, name in enumerate(names)}
+        part = dict(zip(names, parts, strict=True))
         classes = from_r(part["classes"], SESSION.r)
-        levels = [text_from_r(level) for level in part["levels"]]
+        levels = map(text_from_r, part["levels"])
         return {
             "class": text_from_r(part["class"])[0],
             "classes": None if classes is None else [str(c) for c in classes],
             "variables": text_from_r(part["variables"]),
+            "transformed": text_from_r(part["transformed"]),
             "levels": dict(zip(text_from_r(part["level_names"]), levels, strict=True)),
         }
 

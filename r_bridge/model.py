@@ -74,13 +74,15 @@ class RModel(Reporting):
         self.predict_args = predict_args
         about = self.fit_.describe()
         self.learner_name = str(about["class"])
-        self._levels: dict[str, list[str]] = about["levels"]
+        self._levels = about["levels"]
         self._r_classes = about["classes"]
         known = self._classes_of_y(classes)
         if known is not None:
             self._r_classes = self._r_classes or level_texts(known)
             self.classes_ = np.array(known)
         self.ordered_ = self.learner_name == "polr"
+        text, *named = about["transformed"]
+        self.transformed_ = dict.fromkeys(() if known else named, text)
         two = known is not None and len(known) == 2
         self.event_first = two and self.fit_.counts_event_first()
         names = list(feature_names) if feature_names is not None else about["variables"]

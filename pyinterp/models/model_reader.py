@@ -152,7 +152,9 @@ class ModelReader:
             values, name = data.endog, data.endog_name
         else:
             return None
-        fitted_to = name if self._formula is None else self._formula.partition("~")[0].strip()
+        fitted_to = getattr(self._fitted, "transformed_", {}).get(name, name)  # by R
+        if self._formula is not None:
+            fitted_to = self._formula.partition("~")[0].strip()
         if name and fitted_to != name and name in names_in(fitted_to, [name]):
             raise DataError(
                 f"The model was fitted to `{fitted_to}`, not to `{name}`: pass the transformed "

@@ -218,9 +218,9 @@ def _refusal(estimator: Any) -> str:
     """Return the sentence on a learner that takes no offset, with those that do."""
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, and regressors of XGBoost "
-        "and LightGBM. Other regressors that take `sample_weight` take an `exposure`, but "
-        "CatBoost, which starts at a rate of 1 in any unit."
+        "Logit, Poisson or NegativeBinomial, and regressors of XGBoost and LightGBM; in R's glm, "
+        "gam and lm `offset(...)` is a term. Other regressors that take `sample_weight` take an "
+        "`exposure`, but CatBoost, which starts at a rate of 1 in any unit."
     )
 
 

@@ -105,6 +105,10 @@ of_model <- function(model, data, response, predict = NULL, classes = NULL, ...,
   variables <- intersect(about$variables, names(data))
   if (!length(variables)) variables <- setdiff(names(data), response)
   y <- data[[response]]
+  to <- if (is.null(predict) && is.null(classes)) state$fits$transformed(model)
+  if (response %in% to[-1L]) {
+    stop("the model was fitted to ", to[1L], ", not to ", response, ": add that as a column, and name it", call. = FALSE)
+  }
   labels <- if (is.factor(y) || is.character(y)) classes else utils::type.convert(classes, as.is = TRUE)
   answer <- callback(function(key, columns) predicted(list(asked, classes), columns))
   estimator <- python()$bridge$learner_of_r(NULL, answer, class(model)[1L], if (!is.null(classes)) as.list(labels), "")

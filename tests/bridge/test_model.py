@@ -143,6 +143,19 @@ def test_probabilities_under_other_names_are_refused(data, fit):
         RModel(odd, classes=["yes", "no"], **options).predict_proba(data)
 
 
+@pytest.mark.parametrize(
+    "code", ["mgcv::gam(y ~ x, data = d, offset = z)", "rpart::rpart(y ~ x + offset(z), d)"]
+)
+def test_an_offset_that_predictions_lack_is_refused(code, data, fit):
+    with pytest.raises(RCallError, match="leaves the offset out"):
+        RModel(fit(code), feature_names=["x"]).predict(data)
+
+
+def test_a_transformed_response_is_not_the_column(data, fit):
+    with pytest.raises(DataError, match=r"fitted to `exp\(y\)`, not to `y`"):
+        pi.FittedModel(RModel(fit("ranger::ranger(exp(y) ~ x, d)")), data, "y")
+
+
 GIVES = {
     "a factor": ("factor(newdata$x > 0)", "pass `classes`, and `predict_args` that ask for prob"),
     "texts": ("as.character(newdata$x)", "pass `classes`, and `predict_args` that ask for prob"),
