@@ -120,8 +120,8 @@ class Learner(Hints):
         fitted with it, and means over rows are weighted.
     offset : str or array of shape (n,), optional
         A known part of every row's linear predictor, or the name of its column, which is then no
-        variable. What-if copies of a row keep the row's. For `statsmodels_learner`, XGBoost,
-        LightGBM, and R's glm, gam, bam and lm.
+        variable. What-if copies of a row keep the row's. For `statsmodels_learner`, XGBoost
+        and LightGBM; formulas of R's glm, gam and lm have ``offset(x)``.
     exposure : str or array of shape (n,), optional
         Instead of `offset`, for models with a logarithmic link: its logarithm is the offset.
     prediction : str, optional
@@ -296,6 +296,7 @@ class Learner(Hints):
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self.groups = reader, options, groups
+        self._subset = subset
         estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
@@ -532,10 +533,10 @@ class Learner(Hints):
                 f"or a list of (train, test) rows, not {quote(plan)}."
             )
         by_row = self.data.weights is not None or self.data.offset is not None
-        if by_row and not plan.shares_data:
+        if (by_row or self._subset is not None) and not plan.shares_data:
             raise OptionError(
-                "Weights and offsets are of the data at hand, but this plan draws new data for "
-                "every refit; leave them out, or use a plan that resamples."
+                "Weights, offsets and subsets are of the data at hand, but this plan draws new "
+                "data for every refit; leave them out, or use a plan that resamples."
             )
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()

@@ -208,6 +208,8 @@ def test_fresh_draws_have_no_rows_that_data_name():
     results = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression()).fit(plan, seed=1)
     with pytest.raises(OptionError, match="rows of its own"):
         results.loss(by="sex")
+    with pytest.raises(OptionError, match="subsets are of the data at hand"):
+        pi.Learner.from_formula("y ~ a", DATA, LinearRegression(), subset="a > 0").fit(plan)
 
 
 def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences():
