@@ -361,11 +361,12 @@ def _check(results: object, table: object) -> None:
             f"`results` must be what `Learner.fit` returns, not {quote(results)}; results of an "
             "estimand go second: `pi.certify(res, res.pd('age'))`."
         )
-    plan = results.resampling
-    if type(plan) not in PLANS or plan.cluster is not None or plan.strata is not None:
+    plan, some = results.resampling, results.analysis.evaluations.share < 1
+    if type(plan) not in PLANS or plan.cluster is not None or plan.strata is not None or some:
         raise OptionError(
             "Refits must be by HalfSampling, Subsampling or Bootstrap without clusters and strata, "
-            f"because data sets are drawn row by row, not by {quote(plan)}; fit with another plan."
+            "because data sets are drawn row by row, and evaluated on all others, not by "
+            f"{quote(plan)}; fit with another plan, without `max_evaluation_rows`."
         )
     context = results.analysis.context
     if table is not None and (
