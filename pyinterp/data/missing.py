@@ -74,7 +74,7 @@ class MissingValues:
         """
         absent, needs = variables.isna().rename(columns=str), needs or {}
         keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
-        name = next((name for name in needs if keeps and absent[name].any()), "")
+        name = next((n for n in needs if absent[n].any()), "") if keeps else ""
         why = needs.get(name, "")
         if self.option == "keep" and why:
             raise DataError(
