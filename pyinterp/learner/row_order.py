@@ -19,7 +19,8 @@ STANDARD_ERRORS, LEAST = 2.33, 0.25
 def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]) -> str:
     """Return a footnote if rows have an index of dates, or residuals alike in row order; else "".
 
-    Splits into blocks of rows know the order: no training row lies between two evaluation rows.
+    Splits into blocks of rows know the order, unless dates are not sorted: no training row lies
+    between two evaluation rows.
 
     Parameters
     ----------
@@ -28,11 +29,14 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
     predictions : sequence of ndarray
         By refit, of its evaluation rows.
     """
+    dated = isinstance(index := sample.index, pd.DatetimeIndex | pd.PeriodIndex)
+    jumps = dated and not index.is_monotonic_increasing
     sets = ((refit.train_rows, refit.evaluation.rows) for refit in refits)
-    if not any(((train > rows.min()) & (train < rows.max())).any() for train, rows in sets):
+    between = (((train > rows.min()) & (train < rows.max())).any() for train, rows in sets)
+    if not jumps and not any(between):
         return ""
-    if isinstance(sample.index, pd.DatetimeIndex | pd.PeriodIndex):
-        sign = "Rows have an index of dates."
+    if dated:
+        sign = f"Rows have an index of dates{', but are not sorted by it' * jumps}."
     elif _is_sorted(sample):  # as tables sorted by the response are
         return ""
     else:

@@ -350,14 +350,11 @@ class HalfSampling(_Draws):
         >>> next(plan.split(units, np.random.default_rng(1), None))
         <Split: 63 units train, 37 evaluate>
         """
-        what, least = "rows", LEAST_ROWS
+        what, least, other, page = "rows", LEAST_ROWS, "pi.Bootstrap(15)", ""
         if self.cluster is not None:
-            what, least = "clusters", LEAST_CLUSTERS
+            what, least, other = "clusters", LEAST_CLUSTERS, "pi.Bootstrap(15, cluster=...)"
+            page = ' (the page "A field trial of 3 to 11 blocks")'
         if units.count < least:
-            other, page = "pi.Bootstrap(15)", ""
-            if self.cluster is not None:
-                other = "pi.Bootstrap(15, cluster=...)"
-                page = ' (the page "A field trial of 3 to 11 blocks")'
             raise DataError(
                 f"Half-sampling needs at least {least} {what}, below which its intervals are "
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "

@@ -361,8 +361,13 @@ def _check(results: object, table: object) -> None:
             f"`results` must be what `Learner.fit` returns, not {quote(results)}; results of an "
             "estimand go second: `pi.certify(res, res.pd('age'))`."
         )
-    plan, some = results.resampling, results.analysis.evaluations.share < 1
-    if type(plan) not in PLANS or plan.cluster is not None or plan.strata is not None or some:
+    plan = results.resampling
+    if (
+        type(plan) not in PLANS
+        or plan.cluster is not None
+        or plan.strata is not None
+        or results.analysis.evaluations.share < 1
+    ):
         raise OptionError(
             "Refits must be by HalfSampling, Subsampling or Bootstrap without clusters and strata, "
             "because data sets are drawn row by row, and evaluated on all others, not by "

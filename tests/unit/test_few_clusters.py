@@ -31,7 +31,7 @@ def repeated(sizes):
 
 def test_the_footnote_is_what_the_study_found(study):
     said = fit_of(repeated([8] * 20)).pfi().variance.warning
-    assert len(study) == (3 + 1) * 2 * 7
+    assert len(study) == 4 * 2 * 7
     assert study["data_sets"].min() >= 200
     low, high = study["covers"].min(), study["covers"].max()
     null = study[study["term"].isin(["PFI x3", "PFI x4"])]

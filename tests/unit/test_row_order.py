@@ -123,6 +123,7 @@ def test_sixty_rows_of_a_strong_series_are_flagged_and_exchangeable_rows_are_not
 def test_an_index_of_dates_has_a_footnote():
     data = frame(0, ordered=False).set_index(pd.date_range("2020-01-01", periods=N))
     assert "Rows have an index of dates." in notes(data)
+    assert "not sorted by it. If rows are" in notes(data[::-1], TimeSeriesSplit(3))
 
 
 def test_splits_into_blocks_and_clusters_have_none():

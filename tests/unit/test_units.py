@@ -39,7 +39,7 @@ def test_degrees_of_freedom_count_the_effective_units():
     assert variance(WEIGHTS, WEIGHTS, None).df == pytest.approx(
         WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum() - 1
     )
-    means = np.array([(1 + 3 + 0.7) / 3, (0.2 + 1) / 2, (2.5 + 9) / 2])
+    means = np.array([4.7 / 3, 1.2 / 2, 11.5 / 2])
     assert variance(WEIGHTS, WEIGHTS, CLUSTERS).df == pytest.approx(
         means.sum() ** 2 / (means**2).sum() - 1
     )
