@@ -30,7 +30,7 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
         By refit, of its evaluation rows.
     """
     dated = isinstance(index := sample.index, pd.DatetimeIndex | pd.PeriodIndex)
-    jumps = dated and not index.is_monotonic_increasing
+    jumps = dated and not index.is_monotonic_increasing  # type: ignore[union-attr]  # is an index
     sets = ((refit.train_rows, refit.evaluation.rows) for refit in refits)
     between = (((train > rows.min()) & (train < rows.max())).any() for train, rows in sets)
     if not jumps and not any(between):

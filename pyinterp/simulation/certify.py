@@ -163,7 +163,6 @@ class Certificate(Tabular):
         missed = self.sums[:, :, COLUMNS.index("covered")] == 0
         error = self.sums[:, :, COLUMNS.index("error")]
         known = 2 * stats.norm.isf(self.alpha / 2) * frame["sd"]
-        tested = np.nan if self.table.null is None else 1.0
         numbers = {
             "estimate": self.table.params,
             "truth": frame["truth"],
@@ -172,7 +171,7 @@ class Certificate(Tabular):
             "below": (missed & (error < 0)).mean(axis=0),
             "above": (missed & (error > 0)).mean(axis=0),
             "relative_width": frame["width"] / known,
-            "rejected": tested * frame["rejected"],
+            "rejected": frame["rejected"],
         }
         others = frame[["width", "rejected_mcse", "truth_mcse", "bias", "sd", "se"]]
         every = pd.DataFrame(numbers, index=frame.index).join(others)

@@ -533,6 +533,7 @@ class CoverageStudy:
         width, error = high - low, estimate - value
         covered = (low <= value) & (value <= high)
         rejected = np.nan_to_num(np.asarray(answer.pvalues), nan=1.0) < self.alpha
+        rejected = np.where(answer.null is None, np.nan, rejected)
         variance = np.square(np.asarray(answer.bse))
         columns = covered, rejected, width, width**2, error, error**2, variance
         return np.column_stack(columns).astype(np.float64)

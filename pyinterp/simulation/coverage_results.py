@@ -43,8 +43,9 @@ class CoverageResults(Savable):
         One row per process, learner, n, plan, variance estimator, estimand and term: `refits` (of
         the plan, those for the variance included), `repetitions`,
         `truth` and its Monte Carlo error `truth_mcse`; `coverage`, `width` (mean), `rejected`
-        (share of p-values below alpha), `bias`, `sd` (of the estimates over data sets), `se` (root
-        of the mean variance), each but the last with a Monte Carlo error, such as `coverage_mcse`.
+        (share of p-values below alpha, if there is a test), `bias`, `sd` (of the estimates over
+        data sets), `se` (root of the mean variance), each but the last with a Monte Carlo error,
+        such as `coverage_mcse`.
     rows : pandas.DataFrame
         Means over the terms of an estimand; `coverage_mcse` allows for their dependence.
     truths : pandas.DataFrame
