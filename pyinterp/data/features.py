@@ -91,8 +91,8 @@ def names_of(features: object, what: str = "features") -> list[str]:
 
 
 def check_names(
-    names: Sequence[str],
-    allowed: Iterable[str],
+    names: Sequence[object],
+    allowed: Iterable[object],
     *,
     kind: str = "feature",
     argument: str = "features",
