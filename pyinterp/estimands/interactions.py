@@ -131,7 +131,8 @@ def interactions(
     -------
     EstimandResults
         One term per feature (and class): the share with its lower limit, and P, one-sided, that
-        the effect of the feature is the same whatever the others are.
+        the effect of the feature is the same whatever the others are. Of features without
+        interactions in the learner both are missing.
 
     Raises
     ------
@@ -142,9 +143,10 @@ def interactions(
 
     Examples
     --------
-    >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+    >>> products = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> folds = products.fit(pi.CrossValidation(5), seed=1)
     >>> folds.interactions("bmi").pvalues.round(2).to_dict()
-    {'bmi': 1.0}
+    {'bmi': 0.1}
     """
     _, make = _maker_of(problem, features, sampler)
     bias = partial(bias_of, sample=problem.sample, codes=problem.codes)

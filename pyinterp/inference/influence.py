@@ -93,10 +93,10 @@ class LeastShare(Variance):
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
     ) -> FloatArray:
-        """Return lower limits, shape (q, 2), without upper ones."""
-        q = t_quantile(alpha, self.df)
+        """Return lower limits, shape (q, 2), without upper ones; missing as the statistic is."""
+        q, statistic = t_quantile(alpha, self.df), self._smaller(bse, 0 * bse)
         above = np.square(self.root - q * self._at_root(bse))
-        low = np.where(self._smaller(bse, 0 * bse) > q, above, 0.0 * estimate)
+        low = np.where(statistic > q, above, 0.0 * statistic)
         return np.column_stack([low, np.full(len(low), np.inf)])
 
 

@@ -97,7 +97,7 @@ def test_a_grid_within_the_data_is_not(model):
 def test_what_is_refused(model):
     with pytest.raises(OptionError, match="for several variables must be a mapping"):
         model.pd(grid=[0, 1])
-    with pytest.raises(OptionError, match="`grid` names 'w'"):
+    with pytest.raises(OptionError, match="'w' of `grid`"):
         model.pd(grid={"w": [0, 1]})
     with pytest.raises(OptionError, match=r"Can't find variable `w`.*Variables: x, z, g"):
         model.pd(["x", "w"], together=False)
