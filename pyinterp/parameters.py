@@ -66,7 +66,8 @@ rows : str or array of bool, optional
     anew, and grids come from all rows.
 by : str or array, optional
     A column of the data, or an array with one level per row. The rows of each level have
-    estimates, as if `rows` had selected them. All estimates have one joint covariance.
+    estimates, as if `rows` had selected them. All estimates have one joint covariance. Refits are
+    trained on the rows of all levels.
 title : str, optional
     Heading of the table.
 notes : {"short", "full", "none"}

@@ -52,7 +52,8 @@ def ame(
         Variables; by default all.
     step : float or "sd", optional
         Width of the differences; "sd" is one standard deviation of each variable. By default
-        1e-4 of its range, which models that predict steps, such as trees, refuse.
+        1e-4 of its range, which models that predict steps, such as trees, refuse. Slopes stay
+        per unit: ``t_test("10 * age = 0")`` is of ten.
     {scale}
     {which_class}
     {rows}

@@ -104,7 +104,7 @@ def leave_one_covariate_out(
             title="leave-one-covariate-out importance",
             meaning="the learner is trained on the same rows without the feature.",
             notes=notes,
-            always=("No P: the std err of noise is too large. `population()` has P relevant.",),
+            always=("No P: the std err at 0 is too large. `population()` has P relevant.",),
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "
                 "certainly 0"

@@ -214,8 +214,8 @@ def _squared_pfi(
     if classes is not None and len(classes) > 2:
         raise OptionError(
             f"{label} is defined by squared error, for a numeric response or two classes; "
-            f'`{problem.response.name}` has {len(classes)}. `pfi(loss="brier", ...)` serves '
-            "more classes."
+            f'`{problem.response.name}` has {len(classes)}. `pfi(loss="brier", '
+            "sampler=...)` serves more classes."
         )
     importance = permutation_importance(
         problem,
