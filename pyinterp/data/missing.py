@@ -73,6 +73,9 @@ class MissingValues:
             If values are missing that `option` does not allow, or too few rows are left.
         """
         absent, needs = variables.isna().rename(columns=str), needs or {}
+        gaps = absent.to_numpy().any() or any(part.hasnans for part in others)
+        if len(absent) >= self.least and not gaps:
+            return np.ones(len(absent), dtype=bool), ""
         keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
         name = next((n for n in needs if absent[n].any()), "") if keeps else ""
         why = needs.get(name, "")

@@ -83,8 +83,8 @@ class RefitSums:
             values=_beside(*(part.values for part in parts)),
             mc_variance=_beside(*(part.mc_variance for part in parts)),
             **_combine_sums(_beside, parts),
-            below=_beside(*map(_below, parts)) if ratios else None,
-            losses=_beside(*map(_losses, parts)) if ratios else None,
+            below=_of_terms("below", parts) if ratios else None,
+            losses=_of_terms("losses", parts) if ratios else None,
             single=tuple(map(Estimate.stack, zip(*(part.single for part in parts), strict=True))),
             engine=parts[0].engine,
         )
@@ -98,16 +98,10 @@ def _beside(*parts: FloatArray) -> FloatArray:
     return np.concatenate(parts, axis=1)
 
 
-def _below(part: RefitSums) -> FloatArray:
-    """Return the sums of the losses that divide, (n, q), for every term."""
-    below = np.asarray(part.below)
-    return np.broadcast_to(below, (len(below), part.values.shape[1]))
-
-
-def _losses(part: RefitSums) -> FloatArray:
-    """Return the losses that divide, (R, q), for every term."""
-    losses = np.asarray(part.losses)
-    return np.broadcast_to(losses, (len(losses), part.values.shape[1]))
+def _of_terms(name: str, parts: Sequence[RefitSums]) -> FloatArray:
+    """Return the losses that divide, or their sums, side by side for every term."""
+    every = [(np.asarray(getattr(part, name)), part.values.shape[1]) for part in parts]
+    return _beside(*(np.broadcast_to(values, (len(values), q)) for values, q in every))
 
 
 def _combine_sums(

@@ -29,7 +29,7 @@ from pyinterp.learner.models import (
 )
 from pyinterp.models.coefficients import Coefficients, coefficients_of
 from pyinterp.models.predictive import predictive
-from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.models.predictor import Kind
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption, with_warning
@@ -176,19 +176,19 @@ class ModelsHere:
     @cached_property
     def coefficients(self) -> Coefficients | None:
         """The coefficients of one model that states their covariance, and predicts by them."""
-        case = self.case(0)
-        stated = coefficients_of(case.whatif.predictor.estimator)
+        whatif = self.case(0).whatif
+        predictor, variables = whatif.predictor, whatif.sample.variables
+        stated = coefficients_of(predictor.estimator)
         if stated is None:
             return None
-        moved = stated.shift(case.whatif.predictor, np.sqrt(np.diag(stated.cov)))
-        other = _with_predictor(case, moved)
-        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else stated
+        moved = stated.shift(predictor, np.sqrt(np.diag(stated.cov)))
+        for rows in (variables[:20].copy(), variables):  # all only if a few do not tell
+            matrix = whatif.design.encode(rows)
+            if not np.array_equal(moved(matrix), predictor(matrix)):
+                return stated
+        return None
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
-        """Return the errors of coefficients of one model; None if it states none."""
-        return self.errors_at(estimand, scope.positions)
-
-    def errors_at(self, estimand: Estimand, positions: Positions) -> CoefficientErrors | None:
         """Return derivatives of the estimates along columns of a root of coefficients' covariance.
 
         Linear functions of predictions have them by the derivative of a link, where there is one.
@@ -198,7 +198,7 @@ class ModelsHere:
         stated = self.coefficients
         if stated is None:
             return None
-        case, predictor = part_of_case(self.case(0), 0, positions), self.refits[0].predictor
+        case, predictor = part_of_case(self.case(0), 0, scope.positions), self.refits[0].predictor
         directions = stated.directions().T
         if estimand.linear:
             whatif = tangents_of(case.whatif, [stated.shift(predictor, one) for one in directions])
@@ -211,16 +211,12 @@ class ModelsHere:
         for direction in directions:
             values = []
             for steps, weight in WEIGHTS.items():
-                moved = _with_predictor(case, stated.shift(predictor, steps * STEP * direction))
-                values.append(weight * estimand.read(estimand.measure(moved)).value)
+                moved = stated.shift(predictor, steps * STEP * direction)
+                same = with_coefficients(case.whatif, moved)
+                other = replace(case, whatif=same, serve=lambda *_, same=same: same)
+                values.append(weight * estimand.read(estimand.measure(other)).value)
             changes.append(np.sum(values, axis=0) / STEP)
         return CoefficientErrors(np.array(changes), stated.df, stated.cov_type)
-
-
-def _with_predictor(case: ModelOnRows, predictor: Predictor) -> ModelOnRows:
-    """Return the case of a model with other coefficients, on the same rows."""
-    whatif = with_coefficients(case.whatif, predictor)
-    return replace(case, whatif=whatif, serve=lambda *_: whatif)
 
 
 def _serve(models: ref[ModelsHere], refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:

@@ -44,7 +44,12 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
     declared, codes = _facts_of(predictor.estimator, design, rows), set[str]()
     for name in set(map(str, variables)) - design.discrete:
         column = variables[name]
-        if is_category(column) or (count := column.nunique()) < 3:
+        if is_category(column):
+            continue
+        count = column[: 2 * MOST_VALUES].nunique()
+        if count <= MOST_VALUES:  # as most numbers have not
+            count = column.nunique()
+        if count < 3:
             continue
         few = count <= MOST_VALUES
         if name in declared or (few and _tells_no_values_apart(predictor, design, rows, column)):
@@ -70,7 +75,8 @@ def _facts_of(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
         inputs = driven
         if categories and last.before is not None:
             other = rows.assign(**{name: rows[name].to_numpy()[::-1]})
-            one, two = (_table(last.before(design.encode(frame))) for frame in (rows, other))
+            made = (last.before(design.encode(frame)) for frame in (rows, other))
+            one, two = (np.asarray(x.toarray() if hasattr(x, "toarray") else x) for x in made)
             inputs = set(np.flatnonzero((one != two).any(axis=0)).tolist())
         if driven <= encoded or (inputs and inputs <= categories):
             found.add(name)
@@ -129,8 +135,3 @@ def _tells_no_values_apart(
 def _differs(values: FloatArray, outside: FloatArray, share: float, among: Any) -> Any:
     """Return which values' predictions differ from those outside by a share of the largest."""
     return (np.abs(values - outside[0]) > share * float(np.abs(among).max())).any(axis=1)
-
-
-def _table(inputs: Any) -> Any:
-    """Return inputs as an array, dense."""
-    return np.asarray(inputs.toarray() if hasattr(inputs, "toarray") else inputs)

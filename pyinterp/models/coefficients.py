@@ -82,8 +82,9 @@ def coefficients_of(fitted: Any) -> Coefficients | None:
     holder = innermost(fitted)
     holder = getattr(holder, "inside", holder)  # of a model with an offset
     holder = getattr(holder, "results_", holder)  # of `statsmodels_learner`
-    if hasattr(holder, "params") and callable(getattr(holder, "cov_params", None)):
-        return _with_covariance(holder, holder.params, holder.cov_params, _with_params)
+    inside = getattr(holder, "_results", holder)  # whose numbers have no names
+    if hasattr(inside, "params") and callable(getattr(inside, "cov_params", None)):
+        return _with_covariance(holder, inside.params, inside.cov_params, _with_params)
     if hasattr(holder, "coef_") and callable(getattr(holder, "covariance_matrix", None)):
         intercept = [holder.intercept_] if holder.fit_intercept else []
         values = np.concatenate([intercept, np.ravel(holder.coef_)])

@@ -85,23 +85,12 @@ def largest(sums: FloatArray) -> FloatArray:
     return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
 
 
-def _of_logistic(_: FloatArray, p: FloatArray) -> FloatArray:
-    """Return the derivative of the logistic function."""
-    return np.asarray(p[:, 0] * p[:, 1])[:, None, None]
-
-
-def _of_classes(_: FloatArray, p: FloatArray) -> FloatArray:
-    """Return derivatives of probabilities with respect to all sums, the first of which is 0."""
-    others = p[:, 1:, None]
-    return np.asarray(others * (np.eye(others.shape[1]) - p[:, None, 1:]))
-
-
 SLOPES: Mapping[Link, Slope] = {
     only_sum: lambda sums, _: np.ones((len(sums), 1, 1)),
     exponential: lambda _, mean: mean[:, None, None],
-    logistic: _of_logistic,
+    logistic: lambda _, p: (p[:, 0] * p[:, 1])[:, None, None],
     probit: lambda sums, _: stats.norm.pdf(sums)[:, None],
-    after_the_first: _of_classes,
+    after_the_first: lambda _, p: p[:, 1:, None] * (np.eye(p.shape[1] - 1) - p[:, None, 1:]),
 }
 
 

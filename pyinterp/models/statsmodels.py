@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -329,25 +330,37 @@ def _read_formula(results: Any, variables: pd.DataFrame) -> tuple[FormulaDesign,
     frame, exog = getattr(data, "frame", None), getattr(data, "exog", None)
     if formula is None or exog is None or not isinstance(frame, pd.DataFrame):
         return None
-    of_matrices = _without_formula(results)
+    # A copy of the results predicts rows of the matrix, as results of arrays do.
+    inside = copy(getattr(results, "_results", results))
+    inside.model = copy(inside.model)
+    del inside.model.formula
+    of_matrices = type(results)(inside) if hasattr(results, "_results") else inside
     try:
         rows = read_variables(variables.iloc[:ROWS])
-        trained = _training_rows(frame, data.missing_row_idx, rows)
+        # The training rows of the variables that evaluation rows have, an offset as 0.
+        kept = np.delete(np.arange(len(frame)), data.missing_row_idx)
+        known = [name for name in rows if name in frame]
+        trained = read_variables(frame[known].take(kept).reset_index(drop=True))
+        trained = trained.reindex(columns=rows.columns, fill_value=0.0)
         design = _design(formula, trained, _scope(data))
         columns = design.encode(trained)[:, : exog.shape[1]]
         predicted = of_matrices.predict(design.encode(rows)[:, : exog.shape[1]])
-        same = _equal(columns, exog) and _equal(predicted, results.predict(rows))
+        same = _equal(columns, exog) and _predicts(results, rows, predicted)
     except Exception:  # noqa: BLE001 - code of another language, or rows that no model predicts
         return None
     return (design, of_matrices) if same else None
 
 
-def _training_rows(frame: pd.DataFrame, missing: Any, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the training rows of the variables that evaluation rows have, an offset as 0."""
-    kept = np.delete(np.arange(len(frame)), missing)
-    known = [name for name in rows if name in frame]
-    trained = read_variables(frame[known].take(kept).reset_index(drop=True))
-    return trained.reindex(columns=rows.columns, fill_value=0.0)
+def _predicts(results: Any, rows: pd.DataFrame, predicted: FloatArray) -> bool:
+    """Whether results predict these numbers of rows, as arrays, or as columns of a frame.
+
+    Of arrays patsy makes the matrix in a fifth of the time; code may need more than they can do.
+    """
+    arrays = {name: column.to_numpy() for name, column in rows.items()}
+    with suppress(Exception):
+        if _equal(predicted, results.predict(arrays)):
+            return True
+    return _equal(predicted, results.predict(rows))
 
 
 def _scope(data: Any) -> Mapping[str, Any]:
@@ -367,14 +380,6 @@ def _design(formula: str, trained: pd.DataFrame, scope: Mapping[str, Any]) -> Fo
     design = FormulaDesign(terms, trained, scope, intercept=True)
     design.check_rows()
     return design
-
-
-def _without_formula(results: Any) -> Any:
-    """Return a copy of results that predicts rows of the matrix, as results of arrays do."""
-    inside = copy(getattr(results, "_results", results))
-    inside.model = model = copy(inside.model)
-    del model.formula
-    return type(results)(inside) if hasattr(results, "_results") else inside
 
 
 def _equal(a: Any, b: Any) -> bool:

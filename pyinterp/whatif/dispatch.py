@@ -190,9 +190,9 @@ def _largest(deviations: Sequence[FloatArray], predictions: FloatArray) -> Itera
     """
     distance = np.abs(predictions - np.median(predictions, axis=0))
     unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
-    finite, same = np.isfinite(unit).all(), (predictions == predictions[0]).all(axis=0)
+    finite = np.isfinite(unit).all()
     for deviation in deviations:
-        alike = same & (deviation == deviation[0]).all(axis=0)
+        alike = ((predictions == predictions[0]) & (deviation == deviation[0])).all(axis=0)
         size = np.where(alike, np.maximum(np.abs(predictions), LEAST), unit)
         yield float((np.abs(deviation) / size).max()) if finite else np.inf
 

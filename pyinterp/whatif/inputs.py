@@ -60,7 +60,7 @@ class Inputs:
         """The sample's inputs, shape (n, columns)."""
         if self.before is not None and isinstance(self.design, FrameDesign):
             return self.of(self.sample.variables)
-        return self.through(self._plain_rows())
+        return self.through(self._plain_rows)
 
     def of(self, variables: pd.DataFrame) -> FloatArray:
         """Return the inputs of other rows."""
@@ -121,7 +121,7 @@ class Inputs:
 
     def _meeting(self, sources: IntArray) -> Any:
         """Return design rows whose variable v has the value of row ``sources[:, v]``."""
-        design, rows = self.design, self._plain_rows()
+        design, rows = self.design, self._plain_rows
         if isinstance(rows, pd.DataFrame) or design.columns_by_variable is None:
             variables = self.sample.variables
             columns = zip(design.variables, sources.T, strict=True)
@@ -132,6 +132,7 @@ class Inputs:
             owner[driven] = v
         return rows[sources[:, owner], np.arange(len(owner))]
 
+    @cached_property
     def _plain_rows(self) -> Any:
         """Return the sample's design rows, as plain columns if the model is given a frame."""
         design, sample, rows = self.design, self.sample, None
@@ -148,15 +149,11 @@ class Inputs:
         At most so many. None unless they are numbers that each come from one variable alone.
         """
         design, n = self.design, self.sample.nobs
-        if design.columns_by_variable is None:
-            return None
-        if isinstance(design, FrameDesign) and (
-            self.before is not None or self.sample.numbers(design.variables) is None
-        ):
+        if design.columns_by_variable is None or isinstance(self._plain_rows, pd.DataFrame):
             return None
         # Half of the rows, so that their means are others.
         size = min(-(-n // 2), most), len(design.variables)
-        return self._plain_rows(), self._meeting(np.random.default_rng(0).integers(n, size=size))
+        return self._plain_rows, self._meeting(np.random.default_rng(0).integers(n, size=size))
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.

@@ -506,7 +506,9 @@ class ExactWhatIf(WhatIf, ABC):
         """
 
     def _with(self, sample: Sample) -> Self:
-        same = type(self)(self, self.model, inputs=replace(self.inputs, sample=sample))
+        kept = sample is self.inputs.sample
+        inputs = self.inputs if kept else replace(self.inputs, sample=sample)
+        same = type(self)(self, self.model, inputs=inputs)
         same.sample = sample
         return same
 

@@ -296,7 +296,8 @@ def test_derivatives_of_the_link_are_those_by_differences(data, scale, weights):
     ):
         assert curve.linear == (scale != "logit")
         one, other = (
-            models.errors_at(each, ()).changes for each in (curve, replace(curve, linear=False))
+            models.coefficient_errors(each, model.analysis.scope).changes
+            for each in (curve, replace(curve, linear=False))
         )
         assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
 

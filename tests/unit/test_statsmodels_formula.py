@@ -232,6 +232,6 @@ def _check_errors(model, name):
         old = old_errors(model, estimand)
         # By the derivative of the link, if it is known, then by differences.
         for one in (estimand, replace(estimand, linear=False)):
-            errors = analysis.models.errors_at(one, ())
+            errors = analysis.models.coefficient_errors(one, analysis.scope)
             bse = np.sqrt(np.square(errors.changes).sum(axis=0))
             np.testing.assert_allclose(bse, old, rtol=1e-8, atol=1e-8 * old.max())

@@ -20,6 +20,7 @@ from pyinterp.estimands.questions import method
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
+from pyinterp.whatif.inputs import numbers
 
 Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
 NATIVE = ("stat", "raw", "impurity", "olden", "garson")
@@ -343,9 +344,7 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
     swap = whatif.design.swap(whatif.sample, variables, donors)
     every = np.arange(len(donors))
     for row in np.unique(np.linspace(0, whatif.sample.nobs - 1, PROBES).astype(np.intp)):
-        inputs = before(swap.matrix(np.full(len(donors), row), every))
-        dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
-        table = np.asarray(dense, dtype=np.float64)
+        table = numbers(before(swap.matrix(np.full(len(donors), row), every)))
         gaps = np.isnan(table)  # which differ from themselves
         driven |= ((table != table[:1]) & ~(gaps & gaps[:1])).any(axis=0)
     return driven
