@@ -36,7 +36,7 @@ def test_all_pages_are_in_the_index():
 
 
 def test_theorems_of_the_index_have_tests():
-    """The row of a paper names what the tests of its file are named after, and a count of all."""
+    """The row of a paper names what the tests of its file are named after, some after two."""
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
     rows = re.findall(
         r"^\|[^|]*\|([^|]*)\| `(tests/papers/test_\w+20\d\d\.py)` \|$", index, re.MULTILINE
@@ -47,14 +47,16 @@ def test_theorems_of_the_index_have_tests():
             kind, numbers = part.split(maxsplit=1)
             for number in numbers.split(","):
                 named[file, f"{kind.rstrip('s')}_{number.strip()}".replace(".", "_")] = part
+    kinds = "theorem|equation|algorithm|proposition|section"
     tests = {
-        (file, name)
+        (file, f"{kind}_{number}")
         for _, file in rows
-        for name in re.findall(
-            r"^def test_((?:theorem|equation|algorithm|proposition|section)_\d+(?:_\d+)?)_",
+        for kind, *numbers in re.findall(
+            rf"^def test_({kinds})s?_(\d+(?:_\d+)?)_(?:and_(\d+)_)?",
             (ROOT / file).read_text(encoding="utf-8"),
             re.MULTILINE,
         )
+        for number in filter(None, numbers)
     }
     assert len(rows) == len(PAPERS)
     assert set(named) == tests
