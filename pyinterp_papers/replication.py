@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 PAPERS = ("molnar2021", "greenwell2018", "khan2025", "wood2024")
 FOLDER = files("pyinterp_papers")
-TEXT = ("text", "text_error")  # by the settings of the paper's text, where ours are others
-NUMBERS = ("ours", "error", *TEXT)  # all other columns of a result name its rows
 ERRORS = 3.0  # Monte Carlo errors up to which a number agrees with the printed one
 AGREE = 0.95  # the share of printed numbers from which on those of a cell agree
 STATUSES = ("numbers agree", "differs", "shown, smaller run", "shown")
@@ -98,8 +96,7 @@ class Paper:
     def numbers(self, name: str, result: pd.DataFrame | None = None) -> pd.DataFrame:
         """Return a result, by default the stored one, beside the printed numbers."""
         result = self.result(name) if result is None else result
-        keys = [str(column) for column in result if column not in NUMBERS]
-        text = [name for name in TEXT if name in result]
+        keys = [str(column) for column in result if column not in ("ours", "error")]
         printed = read_table("printed", self.name, name)
         if printed.empty:
             printed = pd.DataFrame(columns=[*keys, "printed"])
@@ -120,7 +117,7 @@ class Paper:
             difference=difference,
             erratum=frame["erratum"].fillna(""),
             status=np.where(difference.isna(), "", status),
-        )[[*keys, "ours", "printed", "error", "difference", "erratum", "status", *text]]
+        )[[*keys, "ours", "printed", "error", "difference", "erratum", "status"]]
 
     def counts(self, name: str) -> tuple[int, int]:
         """Return how many printed numbers of a cell are compared, and how many agree."""
@@ -176,8 +173,8 @@ def replicate(
         the cell is one data set), `difference` in such errors (with the rounding of the printed
         number, without the paper's unknown error), `erratum` (see the page of errata) and `status`,
         "agrees" up to 3 errors, or "differs". A number with an erratum is compared with the
-        corrected print, or not at all. Khan's tables have `text` and `text_error`, small training
-        sets by the settings of the paper's text, which are not compared.
+        corrected print, or not at all. Khan's tables have a `kind`: an "identity" holds for
+        every learner, a "zero" is of X6, which the response does not depend on.
 
         Of a paper a frame with `cell`, `what`, `status`, the number of `printed` numbers that are
         compared, how many `agree`, and `why`. The status is "numbers agree" if 95% of a cell's

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 import pyinterp_papers
 from pyinterp_papers import khan2025, molnar2021, replicate
-from pyinterp_papers.replication import AGREE, PAPERS, STATUSES, TEXT, Cell, paper_of
+from pyinterp_papers.replication import AGREE, PAPERS, STATUSES, Cell, paper_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from claims import CLAIMS, holds, right
@@ -36,9 +36,8 @@ def test_every_cell_has_a_frame_or_a_picture(paper, cell):
         found = found.data
     else:
         numbers = ["ours", "printed", "error", "difference", "erratum", "status"]
-        columns = [column for column in found if column not in TEXT]
-        assert columns[-6:] == numbers
-        assert not found.duplicated(columns[:-6]).any()
+        assert list(found.columns[-6:]) == numbers
+        assert not found.duplicated(found.columns[:-6]).any()
     assert len(found) > 0
     assert np.isfinite(paper_of(paper).numbers(cell)["ours"]).all()
 
@@ -117,29 +116,23 @@ def test_papers_are_listed_with_their_numbers_and_cells():
 
 
 def test_a_printed_number_counts_once():
-    """Khan prints the true value once per block, and Table 2's block of X6 is Table 3's."""
+    """Khan prints the true value and orig per block, and Table 2's block of X6 is Table 3's."""
     for k in range(2, 8):
-        table = replicate("khan2025", f"table {k}")
-        truths = table.query("quantity == 'truth' and status != ''")
-        assert list(truths["n"].unique()) == [100]
+        table = replicate("khan2025", f"table {k}").query("status != ''")
+        assert list(table.query("quantity == 'truth'")["n"].unique()) == [100]
+        assert set(table[table["quantity"].str.contains("orig")]["feature"]) == {"X1"}
+        assert not table.query("feature == 'X6'")["quantity"].str.contains("switch").any()
     table = replicate("khan2025", "table 2").query("feature == 'X6'")
     assert set(table["status"]) == {""}
     assert set(table["erratum"]) == {"13"}
 
 
-def test_what_is_said_of_khans_settings_is_counted():
-    """`text` has the settings of the paper's text; its numbers agree about as often as ours."""
-    paper, total = paper_of("khan2025"), np.zeros(3, dtype=int)
-    for k in range(2, 8):
-        frame = paper.numbers(f"table {k}").query("status != '' and text.notna()")
-        rounding = 0.01 / np.sqrt(12)
-        distance = (frame["text"] - frame["printed"]) / np.hypot(frame["text_error"], rounding)
-        counts = (distance.abs() <= 3).sum(), len(frame), (frame["status"] == "agrees").sum()
-        said = "{} of {} printed numbers agree with it, {} with ours".format(*counts)
-        assert said in paper.words[f"table {k}"]["why"]
-        total += counts
-    page = (Path(__file__).parents[2] / "docs" / "papers" / "index.md").read_text("utf-8")
-    assert "{} of {} numbers agree with it, {} with ours".format(*total) in page
+def test_the_setting_of_khans_tables_is_the_one_that_the_search_found():
+    path = Path(__file__).parents[2] / "studies" / "results" / "khan_settings.csv"
+    names = {"rate": "learning_rate", "depth": "max_depth", "rows": "subsample"}
+    scores = pd.read_csv(path).rename(columns=names | {"trees": "n_estimators"})
+    best = scores.loc[scores["score"].idxmin(), list(khan2025.FOUND)]
+    assert best.to_dict() == khan2025.FOUND
 
 
 def test_networks_of_greenwells_figure_4_err_as_often_as_is_said():
