@@ -479,8 +479,8 @@ def reading_of(
         quantity="coefficients",
         title="coefficients given the other variables",
         meaning=(
-            f"Mean change of {_response(problem)} per unit, or from the first level, the others as "
-            "they are: of the population, not of the learner; where effects differ, weighted by "
+            f"Mean change of {_response(problem)} per unit, or from the first level, of rows that "
+            "are alike in the other features: of the population, not of the learner; where effects differ, weighted by "
             "how much the feature varies given the others. Levels are compared on rows of the two, "
             "each pair a population of its own."
         ),
