@@ -480,9 +480,9 @@ def reading_of(
         title="coefficients given the other variables",
         meaning=(
             f"Mean change of {_response(problem)} per unit, or from the first level, of rows that "
-            "are alike in the other features: of the population, not of the learner; where effects differ, weighted by "
-            "how much the feature varies given the others. Levels are compared on rows of the two, "
-            "each pair a population of its own."
+            "are alike in the other features: of the population, not of the learner; where effects "
+            "differ, weighted by how much the feature varies given the others. Levels are compared "
+            "on rows of the two, each pair a population of its own."
         ),
         always=(NEEDS,),
         notes=(MEANS,),
