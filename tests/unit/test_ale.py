@@ -156,7 +156,7 @@ def test_refits_and_classes():
         ("x", {"grid": [1.0]}, "at least two different grid points"),
         ("g", {"grid": ["a", "e"]}, "'e' is not a level of `g`"),
         ("g", {"grid": ["a"]}, "needs at least two levels"),
-        ("x", {"grid": {"z": [0, 1]}}, "`grid` names 'z'"),
+        ("x", {"grid": {"z": [0, 1]}}, "'z' of `grid`"),
         ("q", {}, "Can't find variable `q`"),
     ],
 )

@@ -159,7 +159,7 @@ def test_the_models_own_importance_is_the_default_of_vi():
         (lambda: r_style.vi_permute(FITTED, metric="pr_auc"), OptionError, "by lines"),
         (lambda: r_style.vi(FITTED, "shap"), OptionError, "firm"),
         (lambda: r_style.partial(LinearRegression(), "a"), OptionError, "FittedModel"),
-        (lambda: r_style.partial(FITTED, "a", cats="kk"), OptionError, "no variable"),
+        (lambda: r_style.partial(FITTED, "a", cats="kk"), OptionError, "'kk' of"),
         (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "in .0, 1."),
         (lambda: r_style.partial(FITTED, "f", pred_grid=["x"]), OptionError, "not a level"),
         (lambda: r_style.partial(FITTED, ["a", "b"], pred_grid=[1]), OptionError, "a column for"),
