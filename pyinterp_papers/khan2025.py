@@ -61,13 +61,17 @@ def truth(n: int = 1_000_000) -> pd.DataFrame:
 def components(measure: Any, scenario: Any, models: dict[int, int] = MODELS) -> pd.DataFrame:
     """Bias, variance and delta of XGBoost's importances by n; orig, of all features, once."""
     features = ["X1", "X5", "X6"] if measure == "mvim" else ["X1"]
-    process, options = (
-        khan_regression(scenario),
-        {"measures": [measure], "block": 2, "validation": 2000},
-    )
+    process = khan_regression(scenario)
     parts = [
         importance_study(
-            process, boosting(**FOUND), features, n=2 * n // 3, repetitions=repetitions, **options
+            process,
+            boosting(**FOUND),
+            features,
+            measures=[measure],
+            n=2 * n // 3,
+            repetitions=repetitions,
+            block=2,
+            validation=2000,
         ).assign(n=n)
         for n, repetitions in models.items()
     ]

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp_papers.pictures import bars, bundle, curves, segments
 from pyinterp_papers.processes import molnar_figure2, molnar_linear, molnar_nonlinear
-from pyinterp_papers.replication import Cell, Paper, long, values
+from pyinterp_papers.replication import Cell, Paper, long, over_seeds, values
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)
@@ -120,22 +120,21 @@ def toy(repetitions: int = 100) -> pd.DataFrame:
 
 
 def wine(trees: int = 100) -> pd.DataFrame:
-    """PFI of all features and PD of alcohol, of 15 forests and of one."""
+    """PFI and PD of alcohol, of 15 forests, and means of ten forests alone and of their errors."""
     data = pi.datasets.load_wine_quality()
     learner = pi.Learner.from_formula("quality ~ .", data, RandomForestRegressor(trees))
-    fits = {
-        "learner": learner.fit(pi.Bootstrap(15), seed=1, progress=False),
-        "model": learner.fit(pi.Holdout(), seed=1),
-    }
-    parts = {}
-    for level, res in fits.items():
-        results = {"PFI": res.pfi(), "PD of alcohol": res.pd("alcohol", points=12)}
-        for what, result in results.items():
-            parts[level, what] = values(result, "term")
-    return pd.concat(parts, names=["level", "what"]).reset_index([0, 1])
+    fits = [("learner", learner.fit(pi.Bootstrap(15), seed=1, progress=False))]
+    fits += [("model", learner.fit(pi.Holdout(), seed=seed)) for seed in range(10)]
+    parts = [
+        values(result, "term").assign(level=level, what=what)
+        for level, res in fits
+        for what, result in (("PFI", res.pfi()), ("PD of alcohol", res.pd("alcohol", points=12)))
+    ]
+    return pd.concat(parts).groupby(["level", "what", "term"], sort=False).mean().reset_index()
 
 
-def losses(trees: int = 100) -> pd.DataFrame:
+@over_seeds
+def losses(seed: int, trees: int = 100) -> pd.DataFrame:
     """Losses of three learners of wine on 15 bootstrap samples, and limits of their differences."""
     data = pi.datasets.load_wine_quality()
     alpha = 0.01 * data["quality"].var()
@@ -146,24 +145,15 @@ def losses(trees: int = 100) -> pd.DataFrame:
     }
     fits = {
         name: pi.Learner.from_formula("quality ~ .", data, estimator).fit(
-            pi.Bootstrap(15), seed=1, progress=False
+            pi.Bootstrap(15), seed=seed, progress=False
         )
         for name, estimator in estimators.items()
     }
-    # Errors are those of 15 samples of these data: 15 values have a spread with 14 df.
-    means = []
-    for name, res in fits.items():
-        naive_loss = res.loss(cov_type="naive")
-        means.append((f"loss of {name}", naive_loss.params.iloc[0], naive_loss.bse.iloc[0]))
-    limits, naive = (
-        pi.compare(*fits.values(), names=list(fits), cov_type=kind).summary_frame()
-        for kind in (None, "naive")
-    )
-    ends = limits[["conf_low", "conf_high"]]
-    errors = np.hypot(naive["std_error"], ends.diff(axis=1)["conf_high"] / 2 / np.sqrt(28))
-    for name, (low, high) in zip(limits.index, ends.to_numpy(), strict=True):
-        means += [(f"{name}, low", low, errors[name]), (f"{name}, high", high, errors[name])]
-    return pd.DataFrame(means, columns=["quantity", "ours", "error"])
+    found = {f"loss of {name}": res.loss().params.iloc[0] for name, res in fits.items()}
+    limits = pi.compare(*fits.values(), names=list(fits)).conf_int()
+    for name, (low, high) in zip(limits.index, limits.to_numpy(), strict=True):
+        found |= {f"{name}, low": low, f"{name}, high": high}
+    return pd.Series(found).rename_axis("quantity").rename("ours").reset_index()
 
 
 FIGURES = product(("PD", "PFI"), (100, 1000), ("coverage", "width"))

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, wraps
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -96,7 +96,7 @@ class Paper:
     def numbers(self, name: str, result: pd.DataFrame | None = None) -> pd.DataFrame:
         """Return a result, by default the stored one, beside the printed numbers."""
         result = self.result(name) if result is None else result
-        keys = [str(column) for column in result if column not in ("ours", "error")]
+        keys = keys_of(result)
         printed = read_table("printed", self.name, name)
         if printed.empty:
             printed = pd.DataFrame(columns=[*keys, "printed"])
@@ -168,13 +168,13 @@ def replicate(
     Returns
     -------
     pandas.DataFrame or plotnine.ggplot
-        A picture of a figure. Of a table a frame: columns that name the number, `ours`,
-        `printed`, `error` (the standard error of ours: of the simulation, or of the sample where
-        the cell is one data set), `difference` in such errors (with the rounding of the printed
-        number, without the paper's unknown error), `erratum` (see the page of errata) and `status`,
-        "agrees" up to 3 errors, or "differs". A number with an erratum is compared with the
-        corrected print, or not at all. Khan's tables have a `kind`: an "identity" holds for
-        every learner, a "zero" is of X6, which the response does not depend on.
+        A picture of a figure. Of a table a frame: columns that name the number, `ours`, `printed`,
+        `error` (the standard error of ours: of the simulation, of a mean over ten seeds, or of the
+        sample where the cell is one data set), `difference` in such errors (with the rounding of
+        the printed number, without the paper's unknown error), `erratum` (see the page of errata)
+        and `status`, "agrees" up to 3 errors, or "differs". A number with an erratum is compared
+        with the corrected print, or not at all. Khan's tables have a `kind`: an "identity" holds
+        for every learner, a "zero" is of X6, which the response does not depend on.
 
         Of a paper a frame with `cell`, `what`, `status`, the number of `printed` numbers that are
         compared, how many `agree`, and `why`. The status is "numbers agree" if 95% of a cell's
@@ -243,6 +243,23 @@ def read_table(folder: str, paper: str, cell: str) -> pd.DataFrame:
 def long(frames: Mapping[str, pd.DataFrame], name: str = "quantity") -> pd.DataFrame:
     """Return frames below each other, their names in a column."""
     return pd.concat(frames, names=[name]).reset_index(level=0).reset_index(drop=True)
+
+
+def keys_of(result: pd.DataFrame) -> list[str]:
+    """Return the columns that name the rows of a result."""
+    return [str(column) for column in result if column not in ("ours", "error")]
+
+
+def over_seeds(compute: Callable[[int], pd.DataFrame]) -> Callable[[], pd.DataFrame]:
+    """Return what computes means of a result over ten seeds, with their standard errors."""
+
+    @wraps(compute)
+    def means() -> pd.DataFrame:
+        frame = pd.concat(map(compute, range(10)))
+        groups = frame.groupby(keys_of(frame), sort=False)["ours"]
+        return groups.agg(ours="mean", error="sem").reset_index()
+
+    return means
 
 
 def values(result: EstimandResults, name: str) -> pd.DataFrame:

@@ -10,9 +10,9 @@ from pyinterp_papers.replication import PAPERS, Paper, paper_of, path_of, read_t
 
 def store(paper: Paper, name: str) -> None:
     """Compute a cell and write it, and how long it took, to the folder of results."""
-    start = time.perf_counter()
+    start = time.process_time()
     result = paper.compute(name)
-    seconds = round(time.perf_counter() - start, 1)
+    seconds = round(time.process_time() - start, 1)
     result.to_csv(path_of("results", paper.name, name), index=False, float_format="%.6g")
     times = read_table("results", paper.name, "seconds").set_index("cell")["seconds"]
     times[name] = seconds
