@@ -37,7 +37,7 @@ SUMMARY = Path(__file__).parent / "results" / "sage.csv"
 NAMES = ["strong", "suppressor", "correlated", "weak", "null"]
 EFFECTS = np.array([1.0, -0.4, 0.0, 0.25, 0.0])
 REFITS, PAIRS, SEED = 15, 15, 58
-INSIDE, WEIGHTS = shapley_weights(len(NAMES))
+INSIDE, (WEIGHTS,) = shapley_weights(len(NAMES))
 CORRELATIONS = 0.0, 0.6, 0.9
 BOOSTING = LGBMRegressor(
     n_estimators=30, learning_rate=0.15, num_leaves=8, min_child_samples=8, verbose=-1, n_jobs=1

@@ -58,7 +58,7 @@ def case_of(res):
 
 def test_weights_are_means_over_orderings():
     value = np.random.default_rng(1).normal(size=16)
-    inside, weights = shapley_weights(4)
+    inside, (weights,) = shapley_weights(4)
     naive, every = np.zeros(4), list(permutations(range(4)))
     for order in every:
         before = 0
@@ -145,6 +145,13 @@ def test_sums_of_functions_are_seen(options, additive):
     case, features = case_of(fitted(boosting, draw(150, 6)))
     found = measure_shares(case, features=features)["shares"]
     assert (found.donors is None) == additive
+
+
+def test_sorted_arms_hide_no_interaction():
+    arms = pd.DataFrame(np.repeat([[0, 0], [1, 0], [0, 1]], 40, axis=0), columns=["a", "b"])
+    arms["y"] = arms @ [2, 3] + np.random.default_rng(0).normal(size=120)
+    case, features = case_of(fitted(TREE, arms, "y ~ a + b"))  # both at once: 3, not 5
+    assert measure_shares(case, features=features)["shares"].donors is not None
 
 
 def test_groups_unused_features_and_shares():

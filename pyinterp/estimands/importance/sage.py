@@ -96,6 +96,7 @@ def sage(problem: Problem) -> Estimand:
         read=_shares,
         form="shares",
         words=words,
+        coverage=("SAGE",),
         parameter=Parameter(null=0.0),  # no square: of a correlated null it is nearly normal
         diagnostic=make(read=_of_loss, form="of the loss", words=SHARE),
     )
@@ -104,7 +105,7 @@ def sage(problem: Problem) -> Estimand:
 SHARE = Words(
     label="R² share",
     title="shares of R²",
-    meaning="Share of the loss of the mean prediction: all add up to R².",
+    meaning="Share of the loss of the mean prediction, mean over refits: all add up to R².",
 )
 
 
@@ -118,12 +119,12 @@ def _of_loss(measurement: Measurement) -> Estimate:
 
 
 def shapley_weights(p: int) -> tuple[FloatArray, FloatArray]:
-    """Return all subsets of p players, bool of shape (2^p, p), and weights (p, 2^p) of values."""
+    """Return all subsets of p players, bool of shape (2^p, p), and weights (1, p, 2^p)."""
     inside = (np.arange(2**p)[:, None] >> np.arange(p) & 1).astype(bool)
     of_size = np.array([factorial(k) * factorial(p - k - 1) / factorial(p) for k in range(p)])
     size = inside.sum(axis=1)[:, None]
     weights = np.where(inside, of_size[size - 1], -of_size[np.minimum(size, p - 1)])
-    return inside, weights.T
+    return inside, weights.T[None]
 
 
 def orderings(p: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -150,36 +151,32 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     if parts is not None:
         return _of_sum(parts, y, pick(case.whatif.factual))
     p, n, rng = len(features), len(y), case.draw("sage")
-    if p <= MOST_FEATURES:
-        inside, exact = shapley_weights(p)
-        weights = exact[None]
-    else:
-        inside, weights = orderings(p, rng)
+    inside, weights = shapley_weights(p) if p <= MOST_FEATURES else orderings(p, rng)
     k = int(np.clip(PREDICTIONS // (n * len(inside)), 3, min(DRAWS, n - 1)))
     index = balanced_permutations(n, k, rng)
     predictions = _predictions(case, features, inside, index, pick)
     losses = [_losses(y[:, None, None] - f, index) for f in predictions]
     rows, donors, draws = np.split(np.hstack(losses), [n, 2 * n])
-    donors[:, np.all(inside, axis=1)] = 0.0
+    donors[:, inside.all(axis=1)] = 0.0
     mean = -weights.mean(axis=0).T
     jackknife = 4 / k * ((k - 1) / max(k - 2, 1)) ** 2  # of a mean over pairs
     between = np.var(draws @ mean, axis=0, ddof=1) * jackknife * (1 - k / (n - 1))
     if len(weights) > 1:
         between += np.var(weights @ rows.mean(axis=0), axis=0, ddof=1) / len(weights)
 
-    def combined(weights: FloatArray, mc_variance: FloatArray) -> Estimate:
+    def combined(weights: Any, mc_variance: FloatArray) -> Estimate:
         """Return the sums of the subsets' losses, times weights."""
         made = rows @ weights
         return Estimate(
             value=made.mean(axis=0), rows=made, donors=donors @ weights, mc_variance=mc_variance
         )
 
-    nothing = 1.0 - np.any(inside, axis=1, keepdims=True)
-    return {"shares": combined(mean, between), "nothing": combined(nothing, np.zeros(1))}
+    nothing = combined(~inside.any(axis=1, keepdims=True), np.zeros(1))
+    return {"shares": combined(mean, between), "nothing": nothing}
 
 
 def _predictions(
-    case: ModelOnRows, features: Features, inside: FloatArray, index: IntArray, pick: Pick
+    case: ModelOnRows, features: Features, inside: Any, index: IntArray, pick: Pick
 ) -> Iterator[FloatArray]:
     """Yield predictions of rows with absent features of others, (n, k, subsets, outputs).
 
@@ -207,18 +204,19 @@ def _losses(away: FloatArray, index: IntArray) -> FloatArray:
 def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
     """Return p functions of one feature each, whose sum is f, at every row: (p, n, outputs).
 
-    Up to constants; None if it is not their sum, at the rows and where some features are shuffled.
+    Up to constants; None if it is not their sum, at the rows and where some features are of others.
     """
     f, p = pick(case.whatif.factual), len(features)
-    moved, reverse = np.zeros((3, p)), np.arange(len(f))[::-1, None]
-    moved[1, ::2] = moved[2, : p // 2] = 1.0  # and none
+    # Bits of their numbers, and none: of any two features one has another row's value in some.
+    moved = np.arange(p) >> np.arange(p.bit_length() + 1)[:, None] & 1
+    others = balanced_permutations(len(f), min(DRAWS, len(f) - 1), case.draw("sage"))
     parts, predicted = (
-        np.concatenate([*_predictions(case, features, inside, index, pick)], axis=2)[:, 0]
-        for inside, index in ((np.eye(p), 0 * reverse), (1 - moved, reverse))
+        np.concatenate([*_predictions(case, features, inside, index, pick)], axis=2)
+        for inside, index in ((np.eye(p), 0 * others[:, :1]), (1.0 - moved, others))
     )
-    both = np.where(moved[..., None], parts[::-1, None], parts[:, None]).sum(axis=2)
+    both = np.where(moved[..., None], parts[others], parts[:, None]).sum(axis=3)
     away = np.abs(both - (p - 1) * f[0] - predicted).max()
-    return parts.swapaxes(0, 1) if away <= ROUNDING * np.ptp(f, axis=0).max() else None
+    return parts[:, 0].swapaxes(0, 1) if away <= ROUNDING * np.ptp(f, axis=0).max() else None
 
 
 def _of_sum(parts: FloatArray, y: FloatArray, f: FloatArray) -> Measurement:
