@@ -2,7 +2,8 @@
 
     python studies/coverage_table.py
 
-From what Molnar et al. (2021) print, from our repetition of it, and from the battery.
+From what Molnar et al. (2021) print, from our repetition of it, from the battery, and from the
+studies of entropy and of `sage()`.
 """
 
 from __future__ import annotations
@@ -166,12 +167,24 @@ def of_uncertainty() -> Iterator[tuple[object, ...]]:
             yield line("entropy-PFI", loss, family, variance, part, "uncertainty")
 
 
+def of_sage() -> Iterator[tuple[object, ...]]:
+    """Yield what the study of `sage()` says of each kind of learner."""
+    table = pd.read_csv(HERE / "results" / "sage.csv", na_values=[""], keep_default_na=False)
+    parts = table["cell"].str.split("/")
+    table = table.assign(setting=table["cell"], n=parts.str[1].astype(int))
+    table = table.assign(data_sets=table["sets"], coverage=table["plain_covers"])
+    families = {"tree": "single trees", "boosting": "boosting"}  # others are linear
+    for family, part in table.groupby(parts.str[0].map(families).fillna("linear models")):
+        yield line("SAGE", "", family, ("half-sample", "half-sampling"), part, "battery")
+
+
 def main() -> None:
     """Write the table."""
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Coverage._fields)
-        writer.writerows(sorted([*of_paper(), *of_battery(), *of_uncertainty()], key=str))
+        made = (*of_paper(), *of_battery(), *of_uncertainty(), *of_sage())
+        writer.writerows(sorted(made, key=str))
 
 
 if __name__ == "__main__":

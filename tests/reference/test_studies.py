@@ -133,8 +133,8 @@ def test_files_of_other_machines_are_merged(tmp_path):
 
 def test_the_table_that_footnotes_quote_is_made_of_the_studies():
     """`studies/coverage_table.py` writes it."""
-    parts = coverage_table.of_paper(), coverage_table.of_battery(), coverage_table.of_uncertainty()
-    made = sorted((row for part in parts for row in part), key=str)
+    names = ("paper", "battery", "uncertainty", "sage")
+    made = sorted((row for n in names for row in getattr(coverage_table, f"of_{n}")()), key=str)
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
