@@ -138,6 +138,12 @@ def test_the_table_that_footnotes_quote_is_made_of_the_studies():
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
+def test_the_page_of_sage_says_what_its_study_found():
+    page = (ROOT / "docs" / "recipes" / "sage.md").read_text(encoding="utf-8")
+    covers = found("sage").groupby("cell")["plain_covers"].mean().round(3)
+    assert f"Mean coverages are {covers.min():.3f} to {covers.max():.3f}".replace(" 0", " ") in page
+
+
 def test_the_page_has_the_table_of_the_studies_of_uncertainty():
     page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
     frame = pd.concat([found(f"uncertainty-{k}") for k in ("regression", "classification")])
