@@ -97,7 +97,7 @@ class LeastShare(Variance):
         q, statistic = t_quantile(alpha, self.df), self._smaller(bse, 0 * bse)
         above = np.square(self.root - q * self._at_root(bse))
         low = np.where(statistic > q, above, 0.0 * statistic)
-        return np.column_stack([low, np.full(len(low), np.inf)])
+        return np.column_stack([low, low + np.inf])
 
 
 def influence(replicates: Replicates) -> Variance:
