@@ -144,6 +144,12 @@ def test_the_page_of_sage_says_what_its_study_found():
     assert f"Mean coverages are {covers.min():.3f} to {covers.max():.3f}".replace(" 0", " ") in page
 
 
+def test_the_page_of_interactions_says_what_its_study_found():
+    page = (ROOT / "docs" / "estimands" / "interaction.md").read_text(encoding="utf-8")
+    nulls = found("interactions").query("null and sets > 190")
+    assert f"reject at most {nulls['rejects'].max():.3f}".replace(" 0", " ") + " of 200" in page
+
+
 def test_the_page_has_the_table_of_the_studies_of_uncertainty():
     page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
     frame = pd.concat([found(f"uncertainty-{k}") for k in ("regression", "classification")])
