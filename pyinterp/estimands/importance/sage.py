@@ -204,10 +204,10 @@ def _losses(away: FloatArray, index: IntArray) -> FloatArray:
 def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
     """Return p functions of one feature each, whose sum is f, at every row: (p, n, outputs).
 
-    Up to constants; None if it is not their sum, at the rows and where some features are of others.
+    Up to constants. None if it is not their sum: at the rows, and with some features of other rows.
     """
     f, p = pick(case.whatif.factual), len(features)
-    # Bits of their numbers, and none: of any two features one has another row's value in some.
+    # Subsets by the bits of features' numbers, and the empty one: they separate any two features.
     moved = np.arange(p) >> np.arange(p.bit_length() + 1)[:, None] & 1
     others = balanced_permutations(len(f), min(DRAWS, len(f) - 1), case.draw("sage"))
     parts, predicted = (
