@@ -105,9 +105,9 @@ def of_subsets(estimator: Any) -> Rows:
         away = z[:, None] - model.predict(copies.reshape(-1, 5)).reshape(len(INSIDE), n, k)
         pairs = away * (away.sum(axis=2, keepdims=True) - away) / (k - 1)
         rows = pairs.mean(axis=2)
-        donors = np.array([2 * np.bincount(index.ravel(), each.ravel(), n) / k for each in pairs])
-        donors[-1] = 0.0  # all features are there
-        return -(WEIGHTS @ (rows + donors - donors.mean(axis=1, keepdims=True))).T
+        of_draws = 2 / (k - 1) * (pairs - rows[..., None])
+        donors = np.array([np.bincount(index.ravel(), each.ravel(), n) for each in of_draws])
+        return -(WEIGHTS @ (rows + donors)).T
 
     return contributions
 

@@ -170,8 +170,20 @@ def test_groups_unused_features_and_shares():
     assert share.params.sum() == pytest.approx(
         res.loss(relation="explained").params.iloc[0], abs=0.1
     )
-    stump = fitted(DecisionTreeRegressor(max_depth=1), data, plan=pi.HalfSampling(5, pairs=5))
-    assert stump.sage().params["c"] == 0
+
+
+def test_a_feature_without_use_has_0_and_others_the_spread_of_evaluation_rows():
+    fits, model = draw(500, 7).assign(c=0.0), DecisionTreeRegressor(max_leaf_nodes=12)
+    model.fit(fits[["a", "b", "c"]], fits["y"])  # not additive
+    sets = [draw(100, [7, k]) for k in range(150)]
+    every = [
+        pi.FittedModel(model, one[["a", "b", "c"]], one["y"], seed=k).sage()
+        for k, one in enumerate(sets)
+    ]
+    spread = np.std([one.params for one in every], axis=0, ddof=1)
+    said = np.sqrt(np.mean([one.bse**2 for one in every], axis=0))
+    assert said[2] == spread[2] == 0
+    assert said[:2] == pytest.approx(spread[:2], rel=0.15)  # 1.15: two and a half errors of spread
 
 
 @pytest.mark.parametrize("draws", [3, 6])

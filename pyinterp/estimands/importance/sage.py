@@ -157,7 +157,6 @@ def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     predictions = _predictions(case, features, inside, index, pick)
     losses = [_losses(y[:, None, None] - f, index) for f in predictions]
     rows, donors, draws = np.split(np.hstack(losses), [n, 2 * n])
-    donors[:, inside.all(axis=1)] = 0.0
     mean = -weights.mean(axis=0).T
     jackknife = 4 / k * ((k - 1) / max(k - 2, 1)) ** 2  # of a mean over pairs
     between = np.var(draws @ mean, axis=0, ddof=1) * jackknife * (1 - k / (n - 1))
@@ -194,11 +193,15 @@ def _predictions(
 
 
 def _losses(away: FloatArray, index: IntArray) -> FloatArray:
-    """Return losses by subset, in columns: of rows, of donors as deviations, and of draws."""
+    """Return losses by subset, in columns: of rows, of donors as deviations, and of draws.
+
+    A donor's deviation is from the mean of its row: a feature without use has none.
+    """
     k, donors = away.shape[1], np.zeros(away.shape[::2])
     pairs = (away * (away.sum(axis=1, keepdims=True) - away)).sum(axis=3) / (k - 1)
-    np.add.at(donors, index, 2 / k * pairs)
-    return np.vstack([pairs.mean(axis=1), donors - donors.mean(axis=0), pairs.mean(axis=0)])
+    rows = pairs.mean(axis=1)
+    np.add.at(donors, index, 2 / (k - 1) * (pairs - rows[:, None]))
+    return np.vstack([rows, donors, pairs.mean(axis=0)])
 
 
 def additive_parts(case: ModelOnRows, features: Features, pick: Pick) -> FloatArray | None:
