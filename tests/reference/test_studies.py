@@ -138,6 +138,12 @@ def test_the_table_that_footnotes_quote_is_made_of_the_studies():
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
+def test_the_page_of_plans_says_how_many_evaluation_rows_are_enough():
+    page, table = (ROOT / "docs" / "resampling.md").read_text("utf-8"), found("evaluation_rows")
+    assert "{:.0%} to {:.0%} of".format(*table["enough"].agg(["min", "max"])) in page
+    assert "{:.1f} to {:.1f} times".format(*table["of a tenth"].agg(["min", "max"])) in page
+
+
 def test_the_page_of_sage_says_what_its_study_found():
     page = (ROOT / "docs" / "recipes" / "sage.md").read_text(encoding="utf-8")
     covers = found("sage").groupby("cell")["plain_covers"].mean().round(3)
