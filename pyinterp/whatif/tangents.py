@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -82,34 +82,6 @@ class Tangents(WhatIf):
         """Return mean predictions with some variables replaced together."""
         return FeatureTangents(self, variables)
 
-    def means(self, points: Iterable[FloatArray], shares: FloatArray) -> FloatArray:
-        """Return mean predictions of moved models, shape (2k, points) or (2k, points, classes).
-
-        Parameters
-        ----------
-        points : iterable of ndarray
-            What the model is given of all rows, point by point.
-        shares : ndarray
-            What every row has in the means.
-        """
-        coefficients, link = _vector(self.of_rows.model), self.of_rows.model.link
-        values, gradients = [], []
-        with np.errstate(all="ignore"):  # what overflows is refused
-            for inputs in points:
-                sums = inputs @ coefficients
-                predictions = link(sums)
-                slopes = self.slope(sums, predictions)
-                values.append(shares @ predictions)
-                of_sums = (slopes.reshape(len(sums), -1) * shares[:, None]).T @ inputs
-                gradients.append(of_sums.reshape(*slopes.shape[1:], -1))
-        # By move, point and class.
-        change = np.tensordot(self.moves, np.array(gradients), ((2, 1), (2, 3)))
-        if predictions.ndim == 1:
-            change = change[..., 0]
-        else:
-            change = np.concatenate([-change.sum(axis=2, keepdims=True), change], axis=2)
-        return np.asarray(np.array(values) + np.concatenate([change, -change]))
-
 
 class FeatureTangents(FeatureWhatIf):
     """Mean predictions of one feature: donors replace its variables in all rows."""
@@ -122,26 +94,51 @@ class FeatureTangents(FeatureWhatIf):
 
     def cross(self, donors: pd.DataFrame | None = None) -> Blocks:
         """Yield all moved models, and their mean predictions with every donor's variables."""
-        every = np.arange(self.sample.nobs)
-        donors = self._frame(donors)
-        index = np.broadcast_to(np.arange(len(donors)), (len(every), len(donors)))
-        yield np.arange(self._whatif.sample.nobs), self.pairs(every, index, donors)
+        index = np.arange(len(self._frame(donors)))[None]
+        means = self.pairs(np.arange(self.sample.nobs), index, donors)
+        yield np.arange(self._whatif.sample.nobs), means
 
     def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
-        """Return mean predictions, row ``rows[a]`` with the variables of donors ``index[a]``."""
-        whatif, donors = self._whatif, self._frame(donors)
-        given, swap = whatif.of_rows.inputs.rows[rows], self._swap(donors)
-        inputs = np.column_stack([given, np.ones(len(rows))])
-        found = whatif.of_rows.inputs.by_donor(self.variables, donors)
+        """Return mean predictions, row ``rows[a]`` with the variables of donors ``index[a]``.
 
-        def points() -> Iterator[FloatArray]:
-            for of_row in index.T:
-                if found is None:
-                    inputs[:, :-1] = numbers(swap().matrix(rows, of_row))
-                else:
-                    inputs[:, found[0]] = found[1][of_row]
-                yield inputs
-
-        return whatif.of_rows.finish(whatif.means(points(), whatif.shares[rows]))
+        Of one row of `index` all rows have the donors.
+        """
+        whatif, donors, points = self._whatif, self._frame(donors), index.shape[1]
+        model, inputs, swap = whatif.of_rows.model, whatif.of_rows.inputs, self._swap(donors)
+        found, coefficients = inputs.by_donor(self.variables, donors), _vector(model)
+        columns = slice(-1) if found is None else found[0]
+        given = np.column_stack([inputs.rows[rows], np.ones(len(rows))])
+        given[:, columns] = 0
+        shares = whatif.shares[rows]
+        means = gradients = np.zeros(())
+        step = max(1, whatif.of_rows.block_bytes // (8 * points * coefficients.shape[1]))
+        for part in (slice(i, i + step) for i in range(0, len(rows), step)):
+            sources = index if len(index) == 1 else index[part]
+            if found is None:
+                targets, sources = np.broadcast_arrays(rows[part, None], sources)
+                matrix = numbers(swap().matrix(targets.ravel(), sources.ravel()))
+                replaced = matrix.reshape(*targets.shape, -1)
+            else:
+                replaced = found[1][sources]
+            sums = (given[part] @ coefficients)[:, None] + replaced @ coefficients[columns]
+            flat = sums.reshape(-1, sums.shape[2])
+            with np.errstate(all="ignore"):  # what overflows is refused
+                predictions = model.link(flat)
+                slopes = whatif.slope(flat, predictions)
+            means = means + shares[part] @ predictions.reshape(len(sums), -1)
+            of_rows = slopes.reshape(len(sums), -1) * shares[part, None]
+            by_column = (of_rows.T @ given[part]).reshape(points, -1, given.shape[1])
+            by_point = of_rows.reshape(*sums.shape[:2], -1)
+            by_column[..., columns] += np.einsum("bkw,bkc->kwc", by_point, replaced)
+            gradients = gradients + by_column
+        # By move, point and class.
+        gradients = gradients.reshape(points, *slopes.shape[1:], -1)
+        change = np.tensordot(whatif.moves, gradients, ((2, 1), (2, 3)))
+        if predictions.ndim == 1:
+            change = change[..., 0]
+        else:
+            change = np.concatenate([-change.sum(axis=2, keepdims=True), change], axis=2)
+        means = means.reshape(points, *predictions.shape[1:])
+        return whatif.of_rows.finish(means + np.concatenate([change, -change]))
