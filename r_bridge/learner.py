@@ -21,11 +21,9 @@ from sklearn.utils import (
     check_random_state,
     column_or_1d,
 )
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
 from pyinterp.models.library import Aim
@@ -50,10 +48,6 @@ TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
     "glmnet and the like take a matrix and the response in the place of a formula and data: "
     "`x <- model.matrix(formula, data)[, -1]`, `y <- model.response(model.frame(formula, data))`."
 )
-
-
-def _is_classifier(learner: RLearner) -> bool:
-    return bool(learner.classifier)
 
 
 class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -251,16 +245,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             return Aim()
         name = text_from_r(SESSION.call("log_family", family))[0]
         return Aim.mean("family", name) if name else Aim()
-
-    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
-        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X)
-        return self._labels(rows) if self.classifier else self._predictions(rows)
-
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
-        """Predict the probability of every class."""
-        return self._predictions(self._rows(X))
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
