@@ -362,6 +362,13 @@ loses_offset <- function(entry, fit) switch(
   rpart = , nnet = , MASS = , randomForest = !is.null(attr(fit$terms, "offset")), FALSE
 )
 
+# Model frames of new rows warn that they lose the contrasts of C(), which model matrices are given
+# all the same.
+with_contrasts <- function(value) withCallingHandlers(value, warning = function(w) {
+  words <- gettext("contrasts dropped from factor %s", domain = "R-stats")
+  if (startsWith(conditionMessage(w), sub("%s", "", words, fixed = TRUE))) tryInvokeRestart("muffleWarning")
+})
+
 # The value of `predict` of a fit.
 ask <- function(entry, fit, newdata, options) {
   if (loses_offset(entry, fit)) {
@@ -373,7 +380,8 @@ ask <- function(entry, fit, newdata, options) {
   if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
   env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
   if (is.function(fit)) return(do.call(fit, c(list(quote(newdata)), options), envir = env))
-  do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
+  predicted <- function() do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
+  if (inherits(fit, "lm")) with_contrasts(predicted()) else predicted()
 }
 
 means_in <- function(value, n) if (is.numeric(value) && length(value) == n) as.double(value)
