@@ -42,6 +42,9 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
 
+# Functions that fit and predict rows with missing values. What others do is not known.
+TAKES_MISSING = {"rpart::rpart", "rpart", "gbm::gbm", "gbm"}
+
 # What R's own words leave out.
 MISSING = 'Rows have missing values: leave them out by `missing="drop"`.'
 TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
@@ -253,7 +256,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.function in TAKES_MISSING
         if self.classifier:
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:
