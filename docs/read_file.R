@@ -15,10 +15,13 @@ table_of <- function(path) {
   results <- read_json(file.path(folder, "manifest.json"))$results
   array <- function(x) npy(file.path(folder, paste0(x$array, ".npy")))
   rep <- results$replicates
+  about <- results$estimand$parameter
+  chances <- setequal(unlist(about$range), 0:1)              # probabilities, accuracies
   stopifnot(
     results$variance$cov_type == "half-sample", !is.null(rep$sums$halves), !results$simultaneous,
     results$alternative == "two-sided", is.null(results$p_adjust),
-    setequal(unlist(results$estimand$parameter$range), c("-inf", "inf")))
+    if (chances) is.null(about$null) && is.null(rep$no_effect) else
+      setequal(unlist(about$range), c("-inf", "inf")))
   values <- array(rep$sums$values)
   pair <- sapply(rep$evaluations$groups, function(g) if (is.null(g)) NA else g$number)
   halves <- order(pair, na.last = NA)
@@ -40,9 +43,11 @@ table_of <- function(path) {
   c <- colMeans(mine)
   q <- qt(.975, M)
   names <- unlist(results$estimand$terms$names)
-  if (is.null(rep$no_effect)) {                            # PD: estimate -/+ t std err
+  if (is.null(rep$no_effect)) {                            # PD: estimate -/+ t std err, of logits
     se <- sqrt(A + s2_m)
-    return(data.frame(term = names, estimate = c, std_error = se, low = c - q * se, high = c + q * se))
+    p <- if (chances) ifelse(c > 0 & c < 1, c, NA) else c + NA
+    limit <- function(q) ifelse(is.na(p), c + q * se, plogis(qlogis(p) + q * se / (p * (1 - p))))
+    return(data.frame(term = names, estimate = c, std_error = se, low = limit(-q), high = limit(q)))
   }
   fit <- rep$half_refits[[1]]                                # PFI: the hull of two intervals
   signal <- array(fit$estimating)[, 1]

@@ -283,6 +283,15 @@ transformed <- function(fit) {
   if (is.call(left)) c(deparse1(left), all.vars(left)) else ""
 }
 
+# Of lm and glm: coefficients, their covariance, and degrees of freedom of R's tests, if those are t.
+stated <- function(fit) {
+  if (!identical(class(fit), "lm") && !identical(class(fit), c("glm", "lm"))) return(list())
+  normal <- inherits(fit, "glm") && fit$family$family %in% c("poisson", "binomial")
+  beta <- stats::coef(fit)
+  cov <- suppressWarnings(stats::vcov(fit, complete = FALSE))  # of a perfect fit
+  list(beta[!is.na(beta)], cov, if (normal) Inf else fit$df.residual)
+}
+
 describe_fit <- function(fit) {
   entry <- entry_of(fit)
   levels <- Filter(is.character, as.list(entry$levels(fit)))
@@ -291,14 +300,16 @@ describe_fit <- function(fit) {
     classes = entry$classes(fit),
     variables = as.character(entry$variables(fit)),
     transformed = transformed(fit),
+    stated = stated(fit),
     level_names = as.character(names(levels)),
     levels = unname(levels)
   )
 }
 
 # Predictions: a vector of means, or a matrix of probabilities with columns as `classes`. Methods
-# of `predict` are those of the user's session.
-predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = FALSE) {
+# of `predict` are those of the user's session. `params` take the place of the coefficients.
+predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = FALSE, params = NULL) {
+  if (!is.null(params)) fit$coefficients[!is.na(fit$coefficients)] <- params
   entry <- entry_of(fit)
   known <- if (is.null(classes)) entry$mean else entry$probability
   if (!is.null(entry$more)) known <- c(known, entry$more(fit))
@@ -324,7 +335,7 @@ predict_fit <- function(fit, newdata, classes = NULL, options = NULL, learner = 
 
 # Positions in `classes` of the labels that R predicts: by the `predict` of the class of fit where it
 # says labels, else those of the most probable classes.
-predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALSE) {
+predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALSE, params = NULL) {
   entry <- entry_of(fit)
   labels <- if (!is.null(entry$label)) {
     arguments <- utils::modifyList(as.list(options), entry$label)
@@ -337,7 +348,7 @@ predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALS
     place <- match(as.character(labels), classes)
     if (length(place) == nrow(newdata) && !anyNA(place)) return(place)
   }
-  probabilities <- predict_fit(fit, newdata, classes, options, learner)
+  probabilities <- predict_fit(fit, newdata, classes, options, learner, params)
   if (!is.null(entry$cutoff)) {
     probabilities <- sweep(probabilities, 2L, entry$cutoff(fit, options)[classes], "/")
   }
@@ -351,6 +362,13 @@ loses_offset <- function(entry, fit) switch(
   rpart = , nnet = , MASS = , randomForest = !is.null(attr(fit$terms, "offset")), FALSE
 )
 
+# Model frames of new rows warn that they lose the contrasts of C(), which model matrices are given
+# all the same.
+with_contrasts <- function(value) withCallingHandlers(value, warning = function(w) {
+  words <- gettext("contrasts dropped from factor %s", domain = "R-stats")
+  if (startsWith(conditionMessage(w), sub("%s", "", words, fixed = TRUE))) tryInvokeRestart("muffleWarning")
+})
+
 # The value of `predict` of a fit.
 ask <- function(entry, fit, newdata, options) {
   if (loses_offset(entry, fit)) {
@@ -362,7 +380,8 @@ ask <- function(entry, fit, newdata, options) {
   if (!is.null(entry$complete)) newdata <- entry$complete(fit, newdata)
   env <- list2env(list(fit = fit, newdata = newdata), parent = globalenv())
   if (is.function(fit)) return(do.call(fit, c(list(quote(newdata)), options), envir = env))
-  do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
+  predicted <- function() do.call(stats::predict, c(list(quote(fit)), rows, options), envir = env)
+  if (inherits(fit, "lm")) with_contrasts(predicted()) else predicted()
 }
 
 means_in <- function(value, n) if (is.numeric(value) && length(value) == n) as.double(value)

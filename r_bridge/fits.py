@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray
 from r_bridge.conversion import from_r, level_texts, text_from_r, texts
@@ -68,8 +69,7 @@ class Fit:
         rows: pd.DataFrame,
         classes: Sequence[str] | None,
         options: Mapping[str, Any] | None,
-        *,
-        learner: bool,
+        **more: Any,
     ) -> FloatArray:
         """Return means, probabilities of classes, or numbers of classes, counted from 1.
 
@@ -80,8 +80,9 @@ class Fit:
         classes : sequence of str or None
         options : mapping or None
             Arguments of R's `predict`.
-        learner : bool
-            Whether a learner asks, for R's advice where the value is not usable.
+        **more
+            `learner`, whether one asks, for R's advice where the value is not usable; `params`,
+            coefficients in the place of its own.
         """
         value = SESSION.call(
             function,
@@ -89,8 +90,8 @@ class Fit:
             newdata=rows,
             classes=None if classes is None else texts(classes),
             options=options,
-            learner=learner,
             console=[],
+            **more,
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
 
@@ -110,7 +111,7 @@ class Fit:
         return text_from_r(SESSION.call("log_family_of", self.value))[0]
 
     def describe(self) -> dict[str, Any]:
-        """Return its classes (or None), variables and levels of factors."""
+        """Return its classes (or None), variables, levels of factors, and coefficients."""
         parts = SESSION.call("describe_fit", self.value)
         names = text_from_r(SESSION.call("names", parts))
         part = dict(zip(names, parts, strict=True))
@@ -121,8 +122,13 @@ class Fit:
             "classes": None if classes is None else [str(c) for c in classes],
             "variables": text_from_r(part["variables"]),
             "transformed": text_from_r(part["transformed"]),
+            "stated": [np.asarray(from_r(value, SESSION.r)) for value in part["stated"]],
             "levels": dict(zip(text_from_r(part["level_names"]), levels, strict=True)),
         }
+
+
+def _is_classifier(reporting: Reporting) -> bool:
+    return bool(reporting.classifier)
 
 
 class Reporting:
@@ -132,22 +138,28 @@ class Reporting:
     fit_: Fit
     classes_: npt.NDArray[Any]
     predict_args: Mapping[str, Any] | None
+    classifier: bool | None
+    _rows: Callable[[Any], pd.DataFrame]
     _words: Sequence[str]
     _r_classes: list[str] | None
 
-    def _predictions(self, rows: pd.DataFrame) -> FloatArray:
-        """Return means, or the probabilities of classes."""
-        return self.fit_.predict(
-            "predict_fit", rows, self._r_classes, self.predict_args, learner=self.learns
-        )
-
-    def _labels(self, rows: pd.DataFrame) -> npt.NDArray[Any]:
-        """Return the labels that R's `predict` says, or else the most probable classes."""
-        codes = self.fit_.predict(
-            "predict_labels", rows, self._r_classes, self.predict_args, learner=self.learns
-        )
-        labels: npt.NDArray[Any] = self.classes_[codes.astype(np.intp) - 1]
+    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
+        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
+        if not self.classifier:
+            return self._ask("predict_fit", X)
+        codes = self._ask("predict_labels", X).astype(np.intp)
+        labels: npt.NDArray[Any] = self.classes_[codes - 1]
         return labels
+
+    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+        """Predict the probability of every class."""
+        return self._ask("predict_fit", X)
+
+    def _ask(self, function: str, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+        rows, params = self._rows(X), getattr(self, "params", None)
+        more = {"learner": self.learns, "params": params}
+        return self.fit_.predict(function, rows, self._r_classes, self.predict_args, **more)
 
     @property
     def feature_importances_(self) -> FloatArray:

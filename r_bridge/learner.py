@@ -21,11 +21,9 @@ from sklearn.utils import (
     check_random_state,
     column_or_1d,
 )
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
 from pyinterp.models.library import Aim
@@ -44,16 +42,15 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
 
+# Functions that fit and predict rows with missing values. What others do is not known.
+TAKES_MISSING = {"rpart::rpart", "rpart", "gbm::gbm", "gbm"}
+
 # What R's own words leave out.
 MISSING = 'Rows have missing values: leave them out by `missing="drop"`.'
 TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
     "glmnet and the like take a matrix and the response in the place of a formula and data: "
     "`x <- model.matrix(formula, data)[, -1]`, `y <- model.response(model.frame(formula, data))`."
 )
-
-
-def _is_classifier(learner: RLearner) -> bool:
-    return bool(learner.classifier)
 
 
 class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -252,16 +249,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         name = text_from_r(SESSION.call("log_family", family))[0]
         return Aim.mean("family", name) if name else Aim()
 
-    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
-        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X)
-        return self._labels(rows) if self.classifier else self._predictions(rows)
-
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
-        """Predict the probability of every class."""
-        return self._predictions(self._rows(X))
-
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
         return float((accuracy_score if self.classifier else r2_score)(y, self.predict(X)))
@@ -269,7 +256,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.function in TAKES_MISSING
         if self.classifier:
             tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         else:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame
@@ -22,10 +21,6 @@ from r_bridge.names import columns_by_name
 from r_bridge.session import SESSION
 
 __all__ = ["RModel"]
-
-
-def _is_classifier(model: RModel) -> bool:
-    return hasattr(model, "classes_")
 
 
 class RModel(Reporting):
@@ -57,9 +52,12 @@ class RModel(Reporting):
         one probability, as ``glm`` does.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
+    params : ndarray
+        Coefficients of ``lm`` and ``glm``, by which effects take the delta method.
     """
 
-    one_thread = True
+    one_thread = use_t = True
+    _cov: FloatArray
     selects_columns = True  # a formula takes its variables from frames that have others too
 
     def __init__(
@@ -77,6 +75,7 @@ class RModel(Reporting):
         self._levels = about["levels"]
         self._r_classes = about["classes"]
         known = self._classes_of_y(classes)
+        self.classifier = known is not None
         if known is not None:
             self._r_classes = self._r_classes or level_texts(known)
             self.classes_ = np.array(known)
@@ -85,6 +84,9 @@ class RModel(Reporting):
         self.transformed_ = dict.fromkeys(() if known else named, text)
         two = known is not None and len(known) == 2
         self.event_first = two and self.fit_.counts_event_first()
+        if about["stated"]:
+            self.params, self._cov, df = about["stated"]
+            self.df_resid = df.item()
         names = list(feature_names) if feature_names is not None else about["variables"]
         if not names:
             raise OptionError(
@@ -94,6 +96,10 @@ class RModel(Reporting):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self._words = [str(name) for name in names]
+
+    def cov_params(self) -> FloatArray:
+        """Return the covariance of the coefficients, of lm and glm."""
+        return self._cov
 
     @property
     def aim(self) -> Aim:
@@ -114,16 +120,6 @@ class RModel(Reporting):
                 f"{list(classes)}."
             )
         return list(classes)
-
-    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
-        """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X)
-        return self._predictions(rows) if self._r_classes is None else self._labels(rows)
-
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
-        """Predict the probability of every class."""
-        return self._predictions(self._rows(X))
 
     def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows of the model's variables, with its levels."""

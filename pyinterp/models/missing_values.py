@@ -21,7 +21,7 @@ WRAPPERS = re.compile(
 )
 # Packages whose tags are right where they say that missing values are refused.
 PACKAGES = {library.package for library in LIBRARIES if library.missing == "tags"}
-PACKAGES |= {"pyinterp", "r_bridge"}
+PACKAGES |= {"pyinterp"}
 
 
 def takes_missing(estimator: Any) -> bool | None:

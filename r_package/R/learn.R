@@ -7,7 +7,9 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
   formula <- stats::formula(terms)
   if (length(formula) < 3L) stop("`formula` must have a response, as in y ~ x", call. = FALSE)
   response <- deparse1(formula[[2L]])
-  data[[response]] <- eval(formula[[2L]], data, environment(formula))
+  y <- eval(formula[[2L]], data, environment(formula))
+  class(y) <- setdiff(oldClass(y), "AsIs")  # of I(...)
+  data[[response]] <- y
   labels <- attr(terms, "term.labels")
   variables <- variables_of(terms, if (!by_r) labels, data)
   plain <- all(labels %in% c(variables, paste0("`", variables, "`")))
@@ -39,10 +41,13 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
   as_fit(do.call(py, c(list(made, "fit", plan, seed = seed), fit)), formula, variables, match.call())
 }
 
-# Columns of the data that terms name; other names must be numbers where the formula was written.
+# Columns of the data that terms name; other names must be numbers where the formula was written, or
+# functions that are arguments, as in C(x, contr.sum).
 variables_of <- function(terms, labels, data) {
   names <- all.vars(stats::delete.response(terms))
-  absent <- Filter(function(v) !exists(v, environment(terms), mode = "numeric"), setdiff(names, names(data)))
+  alone <- as.character(Filter(is.symbol, as.list(attr(terms, "variables"))))
+  is <- function(v, mode) exists(v, environment(terms), mode = mode)
+  absent <- Filter(function(v) !is(v, "numeric") && (v %in% alone || !is(v, "function")), setdiff(names, names(data)))
   if (length(absent)) {
     stop("`data` has no column ", toString(absent), "; its columns are ", toString(names(data), 200L), call. = FALSE)
   }
@@ -58,11 +63,12 @@ columns_of <- function(terms) {
     rows <- from_columns(columns)
     if (is.null(key)) {
       frame <- stats::model.frame(terms, rows)
-      kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame))
+      contrasts <- attr(stats::model.matrix(terms, frame), "contrasts")
+      kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame), contrasts)
       return(length(kept))
     }
-    frame <- stats::model.frame(kept[[key]][[1L]], rows, xlev = kept[[key]][[2L]])
-    design <- stats::model.matrix(kept[[key]][[1L]], frame)
+    frame <- state$fits$with_contrasts(stats::model.frame(kept[[key]][[1L]], rows, xlev = kept[[key]][[2L]]))
+    design <- stats::model.matrix(kept[[key]][[1L]], frame, kept[[key]][[3L]])
     as.double(design[, colnames(design) != "(Intercept)"])
   }
 }

@@ -384,9 +384,10 @@ def test_functions_that_take_no_missing_values_say_how_to_leave_them_out(functio
     learner = RLearner(function, formula=formula, **more)
     plan, terms = pi.Subsampling(2), "y ~ x1 + x2"
     with pytest.raises((PredictionError, RefitError), match=r'missing values: .*`missing="drop"`'):
-        pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1).pfi()
-    res = pi.Learner.from_formula(terms, data, learner, missing="drop").fit(plan, seed=1)
-    assert res.pfi().nobs == 54
+        pi.Learner.from_formula(terms, data, learner, missing="keep").fit(plan, seed=1).pfi()
+    assert pi.Learner.from_formula(terms, data, learner).fit(plan, seed=1).pfi().nobs == 54
+    tree = pi.Learner.from_formula(terms, data, RLearner("rpart::rpart")).fit(plan, seed=1)
+    assert tree.pfi().nobs == 60
 
 
 def test_a_function_without_its_package_takes_a_matrix_too(rows):

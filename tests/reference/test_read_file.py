@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 
 import pyinterp as pi
@@ -25,13 +26,15 @@ LEARNERS = {"ridge": Ridge(), "neighbors": KNeighborsRegressor(3)}
 
 @pytest.fixture(scope="module", params=LEARNERS)
 def saved(request, tmp_path_factory):
-    """Return files and the tables that they hold: PFI with two features without effect, and PD."""
+    """Return files and their tables: PFI with two features without effect, PD, of classes too."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("xzuv"))
     data["y"] = 2 * data["x"] + data["z"] + rng.normal(size=90)
     learner = pi.Learner.from_formula("y ~ x + z + u + v", data, LEARNERS[request.param])
     fit, folder = learner.fit(seed=1, progress=False), tmp_path_factory.mktemp("files")
     tables = {"pfi": fit.pfi(), "pd": fit.pd("x", points=3)}
+    learner = pi.Learner.from_formula("c ~ x + z", data.assign(c=data["y"] > 2), GaussianNB())
+    tables["probabilities"] = learner.fit(seed=1, progress=False).pd("x", points=3)
     files = [(folder / f"{name}.pyinterp", table) for name, table in tables.items()]
     for path, table in files:
         table.save(path)

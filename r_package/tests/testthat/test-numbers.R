@@ -10,6 +10,17 @@ test_that("R and Python fit the same formula alike", {
     expect_equal(vcov(one), vcov(two), tolerance = 1e-9)
   }
 })
+test_that("contrasts of `C` are kept, and an `I` of a response is its value", {
+  data <- transform(rows[c("mag", "depth", "zone")], zone = factor(zone), east = ifelse(zone == "west", 1, -1))
+  for (learner in list(stats::lm, sklearn, "sklearn.linear_model.Ridge")) {
+    f <- function(formula) pfi(expect_no_warning(learn(formula, data, learner, few(), 1)))
+    expect_equal(unname(coef(f(mag ~ depth + C(zone, contr.sum)))), unname(coef(f(mag ~ depth + east))), tolerance = 1e-9)
+    expect_equal(coef(f(I(mag^2) ~ depth)), coef(f(mag^2 ~ depth)))
+  }
+  strong <- function(formula) coef(pfi(learn(formula, rows, stats::glm, few(), 1)))
+  expect_equal(strong(I(mag > 4.6) ~ depth), strong(mag > 4.6 ~ depth))
+  expect_error(learn(mag ~ depth + time, rows, stats::lm), "no column time")  # a function of R
+})
 test_that("all pairs and means of R's models equal loops in R", {
   for (package in c("mgcv", "randomForest", "ranger", "rpart")) skip_if_not_installed(package)
   f <- mag ~ depth + zone + stations
