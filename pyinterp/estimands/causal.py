@@ -27,8 +27,8 @@ from pyinterp.samplers import Draws, Sampler, SamplerLike
 MEASURES = ("MVIM", "CVIM")
 CATE = "; every row's own, its CATE, is in `row_frame()`"
 ASSUMPTIONS = (
-    "Causal only if given the other variables the feature is as good as randomized (conditional "
-    "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
+    "Assumptions that no table can test: given the others the feature is as good as randomized "
+    "(conditional ignorability: no unmeasured confounder, and none of them is its effect), it "
     "varies for every row (positivity, see R²_j), and the learner has found E(Y | X)."
 )
 

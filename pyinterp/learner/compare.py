@@ -160,7 +160,7 @@ def compare(
         spread = independent_variance([r.variance for r in results], places)
     difference = replace(
         base,
-        estimand=_difference(base.estimand, names_of_contrasts, places, paired=paired),
+        estimand=_difference(base.estimand, names_of_contrasts, places, labels, paired=paired),
         replicates=replicates,
         variance=spread,
         context=context,
@@ -229,7 +229,12 @@ def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults |
 
 
 def _difference(
-    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
+    estimand: Estimand,
+    contrasts: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    labels: Sequence[str],
+    *,
+    paired: bool,
 ) -> Estimand:
     """Return the estimand of the differences, which has no bound and is 0 under the null."""
     return replace(
@@ -240,7 +245,7 @@ def _difference(
             label="difference",
             title=f"difference in {estimand.words.title}",
             quantity=f"difference in {estimand.words.quantity or estimand.words.label}",
-            meaning=_meaning(estimand, contrasts, places, paired=paired),
+            meaning=_meaning(estimand, contrasts, places, labels, paired=paired),
             notes=(),
             exact=None,
             zero_variance="the two agree exactly in every refit",
@@ -413,16 +418,20 @@ def _learners(labels: Sequence[str], contrasts: Contrasts) -> str:
 
 
 def _meaning(
-    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
+    estimand: Estimand,
+    contrasts: Sequence[str],
+    places: Sequence[tuple[int, int]],
+    labels: Sequence[str],
+    *,
+    paired: bool,
 ) -> str:
     """Return the footnote on what a difference of two learners means, and on its sign."""
     to_one = len({one for one, _ in places}) == 1
-    several = "the first minus each of the others" if to_one else "all pairs"
-    if to_one and places[0][0]:
-        several = "the reference minus each of the others"
+    reference = labels[places[0][0]]
+    several = f"{reference} minus each of the others" if to_one else "all pairs"
     listed = contrasts[0] if len(contrasts) == 1 else several
     how = "paired by resample" if paired else "of independent estimates"
-    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.parameter.better or "", "")
-    first = "first" if len(contrasts) == 1 or (to_one and not places[0][0]) else "first of the two"
-    direction = f" {sign}: the {first} predicts better." if sign else ""
-    return f"{estimand.description}: {listed}, {how}.{direction}"
+    sign = {"smaller": "negative", "larger": "positive"}.get(estimand.parameter.better or "", "")
+    first = reference if to_one else "the first of the two"
+    direction = f"; {sign}: {first} predicts better" if sign else ""
+    return f"{estimand.description}: {listed}, {how}{direction}."
