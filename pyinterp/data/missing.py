@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import BoolArray, Column
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
 
@@ -54,9 +54,9 @@ class MissingValues:
     def rows(
         self,
         variables: pd.DataFrame,
-        others: Sequence[pd.Series[Any]] = (),
+        others: Sequence[Column] = (),
         needs: Mapping[str, str] | None = None,
-    ) -> tuple[npt.NDArray[np.bool_], str]:
+    ) -> tuple[BoolArray, str]:
         """Return which rows are analyzed, and a footnote on the missing values of all.
 
         Parameters

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from pyinterp._typing import Column
 from pyinterp.data.columns import native
 from pyinterp.data.formula.coding import double
 from pyinterp.data.formula.columns import Columns, bare_name
@@ -30,7 +31,7 @@ _ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
+def evaluate(query: str, frame: pd.DataFrame, argument: str) -> Column:
     """Return the value of a query for every row; nothing in it is run as code.
 
     Parameters
@@ -122,7 +123,7 @@ class _Query:
                 return both(self._condition(node.left), self._condition(node.right))
         raise _not_in_the_grammar(node)
 
-    def _column(self, name: str) -> pd.Series[Any]:
+    def _column(self, name: str) -> Column:
         """Return a column of the frame by its name."""
         if name not in self._columns:
             raise self._columns.unknown_name(name)
@@ -177,7 +178,7 @@ def _comparison(op: ast.cmpop, left: Any, right: Any) -> Any:
     return found.astype("boolean").mask(reduce(operator.or_, (each.isna() for each in columns)))
 
 
-def _check_type(column: pd.Series[Any], value: str | float) -> None:
+def _check_type(column: Column, value: str | float) -> None:
     """Raise unless a column can be equal to a value: texts to texts, numbers to numbers."""
     values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     kind, text = pd.api.types.infer_dtype(values, skipna=True), isinstance(value, str)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
@@ -24,7 +24,6 @@ from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
 Rows: TypeAlias = str | npt.ArrayLike | None
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ class RowData:
     """
 
     frame: pd.DataFrame
-    endog: pd.Series[Any] | None
+    endog: Column | None
     endog_name: str
     is_frame: bool
     form: Form
@@ -80,7 +79,7 @@ class RowData:
     needs: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def response(self) -> pd.Series[Any]:
+    def response(self) -> Column:
         """The response, which learners need."""
         if self.endog is None:
             raise DataError("A learner needs a response.")
@@ -114,7 +113,7 @@ class RowData:
     def pick(
         self,
         variables: pd.DataFrame,
-        endog: pd.Series[Any] | None,
+        endog: Column | None,
         needs: Mapping[str, str] | None = None,
         note: str = "",
     ) -> Self:
@@ -132,7 +131,7 @@ class RowData:
             self, frame=frame, variables=variables, endog=endog, needs=needs or {}, note=note
         )
 
-    def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+    def column(self, by: str | npt.ArrayLike, what: str) -> Column:
         """Return a column by its name, or an array, for all N rows.
 
         Raises
@@ -148,7 +147,7 @@ class RowData:
             raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
         return column
 
-    def values(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+    def values(self, by: str | npt.ArrayLike, what: str) -> Column:
         """Return a column by its name, or an array, for all N rows; values may be missing."""
         if isinstance(by, str):
             return column_of(by, self.frame, what, data=self.what)
@@ -176,7 +175,7 @@ class RowData:
         self,
         missing: MissingValues,
         subset: BoolArray | None = None,
-        others: tuple[pd.Series[Any], ...] = (),
+        others: tuple[Column, ...] = (),
     ) -> Self:
         """Return the same rows with the analyzed ones of `subset`: complete, of positive weight.
 
@@ -281,7 +280,7 @@ def read_rows(
         if isinstance(each, pd.DataFrame | pd.Series):
             index = each.index
 
-    def column(values: Any, argument: str) -> pd.Series[Any]:
+    def column(values: Any, argument: str) -> Column:
         return column_of(values, frame, argument, rows=index, data=what)
 
     response, name = None, ""

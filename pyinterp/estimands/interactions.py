@@ -94,7 +94,7 @@ def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
     """Return a column, shape (n,), less its weighted fit by the columns of A, shape (n, p)."""
     root = np.sqrt(weights)
     unit = _of_norm_1(root[:, None] * A)
-    return np.asarray(column - unit @ np.linalg.lstsq(unit, root * column)[0] / root)
+    return column - unit @ np.linalg.lstsq(unit, root * column)[0] / root
 
 
 def _of_norm_1(A: FloatArray) -> FloatArray:

@@ -281,7 +281,7 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     away = x - np.average(x, axis=0, weights=weights)
     variance, left = (weights @ np.square(part) for part in (away, v))
     shares = np.divide(left, variance, out=np.zeros_like(left), where=variance > 0)
-    return np.asarray(1 - shares)
+    return 1 - shares
 
 
 def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int = 1) -> Estimate:

@@ -132,7 +132,7 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
-    return np.asarray(np.broadcast_to(best, factual.shape))
+    return np.broadcast_to(best, factual.shape)
 
 
 def _beside_offset(
@@ -150,7 +150,7 @@ def _beside_offset(
     if link is exponential and (degree := _degree(loss)) is not None:
         exposure = np.exp(offset)
         shares = exposure**degree * (1.0 if weights is None else weights)
-        return np.asarray(np.exp(others) * loss.best_constant(y / exposure, shares))
+        return np.exp(others) * loss.best_constant(y / exposure, shares)
     start = float(np.log(np.mean(y) + TINY)) if link is exponential else 0.0
 
     def mean_loss(b: float) -> float:

@@ -9,10 +9,9 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -75,7 +74,7 @@ class Evaluations:
             share=share,
         )
 
-    def among(self, rows: npt.NDArray[np.bool_]) -> tuple[Evaluations, tuple[IntArray, ...]]:
+    def among(self, rows: BoolArray) -> tuple[Evaluations, tuple[IntArray, ...]]:
         """Return the evaluations of some rows of the data, and their places among each refit's."""
         kept = rows[self.rows]
         place = np.cumsum(kept, dtype=np.int32) - np.int32(1)

@@ -135,5 +135,5 @@ def _outside(q: float, scale: FloatArray, rank: int, df: float) -> FloatArray:
     with np.errstate(divide="ignore"):
         square = np.square(q / scale)
     if np.isinf(df):
-        return np.asarray(stats.chi2.sf(square, rank))
-    return np.asarray(stats.f.sf(square / rank, rank, df))
+        return stats.chi2.sf(square, rank)
+    return stats.f.sf(square / rank, rank, df)

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.prediction_checks import read_only, real_numbers
@@ -25,7 +24,6 @@ MetricName: TypeAlias = Literal[
 # The change by rounding, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Rows: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Result: TypeAlias = tuple[float, FloatArray]  # a metric, and influences or derivatives by row
 Formula: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Result]

@@ -154,7 +154,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # skle
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""
-        return np.asarray(self.labels[rows[:, 0]])
+        return self.labels[rows[:, 0]]
 
     @available_if(lambda self: self.probabilities.size)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, rows: IntArray) -> FloatArray:

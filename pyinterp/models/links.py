@@ -32,7 +32,7 @@ def only_sum(sums: FloatArray) -> FloatArray:
 
 def exponential(sums: FloatArray) -> FloatArray:
     """Return the exponential of the only sum."""
-    return np.asarray(np.exp(sums[..., 0]))
+    return np.exp(sums[..., 0])
 
 
 def two_classes(inverse: Link) -> Link:
@@ -50,13 +50,13 @@ def two_classes(inverse: Link) -> Link:
 @two_classes
 def logistic(sums: FloatArray) -> FloatArray:
     """Return the logistic function of the only sum."""
-    return np.asarray(special.expit(sums[..., 0]))
+    return special.expit(sums[..., 0])
 
 
 @two_classes
 def probit(sums: FloatArray) -> FloatArray:
     """Return the normal distribution function of the only sum."""
-    return np.asarray(stats.norm.cdf(sums[..., 0]))
+    return stats.norm.cdf(sums[..., 0])
 
 
 def softmax(sums: FloatArray) -> FloatArray:

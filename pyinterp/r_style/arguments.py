@@ -182,7 +182,7 @@ def class_of(classes: Sequence[Any], which_class: int) -> Any:
 
 def _on_link(inv_link: Callable[[FloatArray], FloatArray], probability: FloatArray) -> FloatArray:
     """Return the inverse link of the logit of probabilities."""
-    return np.asarray(inv_link(np.moveaxis(rescale(probability, (0, 1), "logit"), 0, -1)))
+    return inv_link(np.moveaxis(rescale(probability, (0, 1), "logit"), 0, -1))
 
 
 def factors(variables: pd.DataFrame) -> list[str]:

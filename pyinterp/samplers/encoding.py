@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import DataError
 
@@ -22,7 +22,7 @@ def blocks(n: int, per_row: int) -> Iterator[IntArray]:
         yield np.arange(start, min(start + step, n))
 
 
-def levels_of(column: pd.Series[Any]) -> list[Any]:
+def levels_of(column: Column) -> list[Any]:
     """Return the levels that occur, in order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return [v for v in column.cat.categories if (column == v).any()]
@@ -54,7 +54,7 @@ def by_column(
     return parts
 
 
-def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
+def codes_of(column: Column, levels: Sequence[Any]) -> IntArray:
     """Return the position of every value in `levels`; raise `DataError` for other values."""
     same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
     unseen = np.flatnonzero(~same.any(axis=1))

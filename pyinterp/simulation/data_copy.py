@@ -132,7 +132,7 @@ def _sharpen(probabilities: FloatArray, y: IntArray) -> FloatArray:
         return -float(log_softmax(power * logs, axis=1)[np.arange(len(y)), y].sum())
 
     best = minimize_scalar(surprise, bounds=(0, MOST_POWER), method="bounded").x
-    return np.asarray(np.exp(log_softmax(best * logs, axis=1)))
+    return np.exp(log_softmax(best * logs, axis=1))
 
 
 def _resample(rows: pd.DataFrame, moved: list[int], at: IntArray) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from pyinterp._typing import Column
 from pyinterp.errors import FileError, OptionError, quote
 from pyinterp.storage.texts import KeyText
 
@@ -62,12 +63,12 @@ class Codec(NamedTuple):
     value: Callable[..., Any]
 
 
-def _values(column: pd.Series[Any] | pd.Index) -> Any:
+def _values(column: Column | pd.Index) -> Any:
     """Return an array of numpy if the column has one, else a column of pandas."""
     return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
 
 
-def _series(values: Any, name: Any, index: pd.Index) -> pd.Series[Any]:
+def _series(values: Any, name: Any, index: pd.Index) -> Column:
     """Return a series of pandas from its values, name and index."""
     return pd.Series(values, index, values.dtype, name)
 

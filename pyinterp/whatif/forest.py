@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Levels, TreeNodes
 from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
@@ -43,7 +43,7 @@ class Forest:
     levels: Levels = ()
     categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
-    def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
+    def cast(self, inputs: FloatArray, columns: IntArray) -> FloatArray:
         """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
         values = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
@@ -90,9 +90,7 @@ class Forest:
             category=category,
         )
 
-    def _edges(
-        self, nodes: npt.NDArray[np.intp], x: FloatArray
-    ) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+    def _edges(self, nodes: IntArray, x: FloatArray) -> tuple[FloatArray, BoolArray, IntArray]:
         """Return the different numerical splits of a column, and which of them each node has."""
         thresholds, sides = self.trees.threshold[nodes], self.trees.missing_left[nodes]
         missing = np.isnan(x)
@@ -118,7 +116,7 @@ def in_preorder(nodes: TreeNodes) -> Part:
     is_leaf = left[order] < 0
     child = place[right[order]]
     child[is_leaf] = np.arange(is_leaf.sum())
-    category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
+    category, tables = np.full(len(order), -1), list[BoolArray]()
     for q, (listed, to_left) in nodes.categories.items():
         category[place[q]] = len(tables)
         table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
@@ -139,7 +137,7 @@ def in_preorder(nodes: TreeNodes) -> Part:
 def join_trees(parts: Iterable[Part]) -> Trees:
     """Return all trees, the values of their leaves in whole multiples of a unit."""
     fields: list[list[npt.NDArray[Any]]] = [[] for _ in KINDS]
-    tables: list[npt.NDArray[np.bool_]] = []
+    tables: list[BoolArray] = []
     nodes = number = 0
     for column, threshold, missing_left, category, listed, right, roots, leaves in parts:
         child = right + np.where(column == LEAF, number, nodes)

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray, Matrix
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 from pyinterp.models.trees import Levels
@@ -268,7 +267,7 @@ def _codes(frame: pd.DataFrame, levels: ByName, names: Iterable[Any] | None = No
     return np.column_stack([_number(frame[name], levels.get(name, ())) for name in names])
 
 
-def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
+def _number(column: Column, levels: Sequence[Any] | None) -> FloatArray:
     """Return a column as numbers; a value that is no level is missing."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     if levels is None or (len(levels) == 0 and not categories):
@@ -282,6 +281,6 @@ def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
 
-def _differ(a: FloatArray, b: FloatArray) -> npt.NDArray[np.bool_]:
+def _differ(a: FloatArray, b: FloatArray) -> BoolArray:
     """Return where two arrays differ; missing values are the same."""
     return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))

@@ -187,7 +187,7 @@ class LinearWhatIf(ExactWhatIf):
     @cached_property
     def _linear(self) -> FloatArray:
         """The linear predictors of the rows as they are, (n, outputs)."""
-        return np.asarray(self.model.intercept + self.inputs.rows @ self.model.coefficients)
+        return self.model.intercept + self.inputs.rows @ self.model.coefficients
 
     def _sides(
         self, rows: FloatArray, linear: FloatArray, columns: IntArray, values: FloatArray

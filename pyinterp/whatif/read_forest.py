@@ -74,7 +74,7 @@ def _mean_link(links: Sequence[Link], calibrated: Sequence[Any]) -> Link:
             # Calibrators take sums where the model has a decision function, else probabilities.
             scores = part if _has_scores(one) else link(part)
             total = total + _probabilities(scores, one.calibrators)
-        return np.asarray(total / len(links))
+        return total / len(links)
 
     return mean
 

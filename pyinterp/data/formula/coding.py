@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import patsy
 import patsy.builtins
@@ -295,7 +294,7 @@ def learn(
     return Coding(info if intercept else info.subset([t for t in info.terms if t.factors]))
 
 
-def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
+def _build(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
     """Return patsy's matrix of rows, shape (n, columns), by the levels it has learned."""
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)

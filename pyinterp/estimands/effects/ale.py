@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
@@ -152,7 +152,7 @@ def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list
     return values
 
 
-def _edges(column: pd.Series[Any], grid: Any, number: int) -> list[float]:
+def _edges(column: Column, grid: Any, number: int) -> list[float]:
     """Return different edges of intervals in order: by default quantiles that are observed."""
     if isinstance(grid, str) and grid == "quantile":
         x = np.sort(column.to_numpy(dtype=np.float64))
@@ -210,7 +210,7 @@ def _measure(
     }
 
 
-def _places(column: pd.Series[Any], values: list[Any], *, levels: bool) -> IntArray:
+def _places(column: Column, values: list[Any], *, levels: bool) -> IntArray:
     """Return the level, or interval, of every row; -1 outside."""
     if not levels:
         return interval_of(column.to_numpy(np.float64), np.array(values, np.float64))
@@ -237,7 +237,7 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
     return [levels[k] for k in np.argsort(place if place[0] <= 0 else -place, kind="stable")]
 
 
-def _shares(column: pd.Series[Any], codes: IntArray, k: int) -> FloatArray:
+def _shares(column: Column, codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
         # A missing value is one more level here.

@@ -135,7 +135,7 @@ class Outputs(NamedTuple):
 
     def values(self, predictions: FloatArray) -> FloatArray:
         """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""
-        return np.asarray(rescale(predictions, self.positions, self.scale))
+        return rescale(predictions, self.positions, self.scale)
 
     def curves(self, whatif: WhatIf, points: pd.DataFrame) -> FloatArray:
         """Return predictions of all rows at some points, shape (rows, outputs, points)."""

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
@@ -286,7 +285,7 @@ def _quantile(values: FloatArray, share: float) -> FloatArray:
     return weights
 
 
-def _varies(curves: FloatArray, size: float | None = None) -> npt.NDArray[np.bool_]:
+def _varies(curves: FloatArray, size: float | None = None) -> BoolArray:
     """Whether curves, along the last axis, vary by more than rounding of numbers of a size."""
     sizes = np.abs(curves).max(axis=-1) if size is None else size
     return np.asarray(~(np.ptp(curves, axis=-1) <= ROUNDING * sizes))  # a missing one does

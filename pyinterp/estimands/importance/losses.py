@@ -246,7 +246,7 @@ def _conditional_losses(
 
     def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return losses with draws and their means; add own losses, by donor, to `unreplaced`."""
-        matrix = np.asarray(loss(y[block.rows, None], predictions))
+        matrix = loss(y[block.rows, None], predictions)
         own = np.broadcast_to(losses[block.rows, None], matrix.shape)
         unreplaced[:] += block.by_donor(times_weights(own, block.rows, weights), len(y))
         return matrix, block.mean(matrix)

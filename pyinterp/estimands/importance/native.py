@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
@@ -330,7 +330,7 @@ def _labels(whatif: WhatIf) -> list[Any]:
     return [] if classes is None else np.asarray(classes).tolist()
 
 
-def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
+def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> BoolArray:
     """Return which of `number` inputs of the last step change with some variables.
 
     The steps of a pipeline are probed: some rows are given the values of every donor.
