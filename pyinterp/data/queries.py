@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -20,12 +19,12 @@ from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 
 _TEXT_OR_NAME = re.compile(rf"(?P<text>{STRING})|`(?P<quoted>[^`]*)`|(?P<name>[^\W\d]\w*)")
-_COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_COMPARISONS = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 NUMBERS = ("integer", "floating", "boolean", "mixed-integer-float")
-_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_ARITHMETIC = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip

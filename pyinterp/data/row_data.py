@@ -241,8 +241,7 @@ class RowData:
             weights=None if self.weights is None else self.weights.of_rows(rows),
         )
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.frame)} rows", f"{self.frame.shape[1]} columns")
+    __repr__ = about
 
 
 def read_rows(

@@ -199,7 +199,7 @@ def _numbers(column: Column, what: str, *, missing: bool) -> FloatArray:
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"`{what}` must be numbers, not of dtype {dtype}; convert them.")
-    numbers: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
     finite = np.isfinite(numbers) | (np.isnan(numbers) & missing)
     _check_all(finite, numbers, f"`{what}` must be finite", "; fill it in, or drop the row")
     return numbers

@@ -215,8 +215,7 @@ class Correction:
     correct: Callable[[FloatArray, FloatArray], FloatArray]
     note: str
 
-    def __repr__(self) -> str:
-        return about(self, self.note)
+    __repr__ = about
 
 
 @dataclass(frozen=True, kw_only=True)

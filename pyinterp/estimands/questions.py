@@ -117,7 +117,7 @@ class Question:
 
     def of(self, problem: Problem) -> Mapping[str, Estimand]:
         """Return the estimands that are asked for; the only one has no name."""
-        made: Answerable = methods()[self.name].function(problem, **self.options)
+        made = methods()[self.name].function(problem, **self.options)
         if isinstance(made, Mapping):
             return made
         check_weights(made, problem.sample)
@@ -279,7 +279,7 @@ def request_of(estimand: Estimand) -> str:
     name = name if isinstance(name, str) else text_of(name)
     read = estimand.read.func if isinstance(estimand.read, partial) else estimand.read
     own = not str(getattr(read, "__module__", "")).startswith("pyinterp.")
-    form: Hashable = estimand.form or (estimand.read if own else "")
+    form = estimand.form or (estimand.read if own else "")
     return (
         f"{name}({', '.join(map(text_of, arguments))})"
         f"{f' {text_of(form)}' if form else ''} /{estimand.version}"

@@ -66,7 +66,7 @@ def p_in_words(p: float) -> str:
 
 def block(frame: pd.DataFrame, columns: Iterable[Column], names: Sequence[str]) -> pd.DataFrame:
     """Return columns of a frame as text, a row per name."""
-    texts: dict[str, list[str]] = {}
+    texts = {}
     for heading, column, formats in columns:
         values = frame[column]
         if formats in ("", "p"):
@@ -79,8 +79,8 @@ def block(frame: pd.DataFrame, columns: Iterable[Column], names: Sequence[str]) 
 
 def limits(tail: float, alternative: str, formats: str | Sequence[str]) -> list[Column]:
     """Return the columns of the limits that intervals have, with so much below and above them."""
-    low: Column = (f"[{tail:.3g}", "conf_low", formats)
-    high: Column = (f"{1 - tail:.3g}]", "conf_high", formats)
+    low = (f"[{tail:.3g}", "conf_low", formats)
+    high = (f"{1 - tail:.3g}]", "conf_high", formats)
     return {"greater": [low], "less": [high]}.get(alternative, [low, high])
 
 

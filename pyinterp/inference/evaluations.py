@@ -152,8 +152,7 @@ class Evaluations:
             times += np.bincount(self.at[k], minlength=len(times))
         return times
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.at)} refits", f"{len(self.rows)} rows")
+    __repr__ = about
 
 
 def places_of(parts: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:

@@ -13,7 +13,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
+ALTERNATIVES = get_args(Alternative)
 
 
 def symbol(df: float) -> str:

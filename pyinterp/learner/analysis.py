@@ -414,10 +414,7 @@ class Analysis:
         )
         return self._fits[score]
 
-    def __repr__(self) -> str:
-        return about(
-            self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
-        )
+    __repr__ = about
 
 
 def _verdict(score: Loss | Metric, aim: Aim) -> str:

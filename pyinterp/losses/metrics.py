@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -332,7 +332,7 @@ def _score(name: str, formula: Formula, **options: Any) -> FormulaMetric:
 
 
 LOG_LOSS = _MeanOf(LOSSES["log"])
-METRICS: Mapping[str, FormulaMetric] = {
+METRICS = {
     metric.name: metric
     for metric in (
         _error("rmse", _root_mean_square, unit="{y}"),

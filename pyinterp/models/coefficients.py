@@ -69,8 +69,7 @@ class Coefficients:
             places[id(self.holder._results)] = other._results
         return deepcopy(predictor, places)
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.values)} coefficients")
+    __repr__ = about
 
 
 def coefficients_of(fitted: Any) -> Coefficients | None:

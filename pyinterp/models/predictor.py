@@ -270,7 +270,7 @@ class Predictor:
 
     def by_kind(self, matrix: Matrix) -> dict[Kind, FloatArray]:
         """Return predictions by their kind; of a model that states probabilities labels too."""
-        answers: dict[Kind, FloatArray] = {self.kind: self(matrix)}
+        answers = {self.kind: self(matrix)}
         if self.kind == "probability":
             answers["label"] = self.as_kind("label")(matrix)
         return answers
@@ -314,8 +314,7 @@ class Predictor:
         """What tables and messages call the estimator."""
         return learner_name(self.estimator)
 
-    def __repr__(self) -> str:
-        return about(self, f"{self.kind} of {learner_name(self.estimator)}")
+    __repr__ = about
 
 
 def most_probable(probabilities: FloatArray) -> IntArray:

@@ -51,7 +51,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
     def learner_name(self) -> str:
         """The model's class with its family, as tables print it."""
         family = (self.options or {}).get("family")
-        name: str = self.model.__name__
+        name = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
 
     @property

@@ -23,8 +23,8 @@ LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 # Treelite's postprocessors, for one output and for several.
-_OF_ONE: dict[str, Link] = {"identity": only_sum, "sigmoid": logistic, "exponential": exponential}
-_OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
+_OF_ONE = {"identity": only_sum, "sigmoid": logistic, "exponential": exponential}
+_OF_SEVERAL = {"identity": identity, "softmax": softmax}
 
 
 class TreeNodes(NamedTuple):

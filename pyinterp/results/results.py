@@ -986,7 +986,7 @@ def _hypothesis_names(
     It is the user's own text if there is one per row, else the linear combination written out, such
     as ``x1 - 0.5 x2``, or c0, c1, ... (as in statsmodels) if that is long.
     """
-    parts: list[Any] = []
+    parts = []
     count = len(weights)
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, TypeAlias, TypeGuard
 
 import numpy as np
@@ -26,7 +26,7 @@ SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sam
 
 MOST_CODES = 10  # whole numbers that may be codes of categories
 
-SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
+SAMPLERS = {
     "residual": Residual,
     "categorical": Categorical,
     "subgroup": Subgroup,

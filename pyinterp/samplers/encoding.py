@@ -43,7 +43,7 @@ def by_column(
 
     Numbers in `codes` are codes of levels.
     """
-    parts: dict[str, FloatArray] = {}
+    parts = {}
     for name, column in frame.items():
         if is_category(column) or name in codes:
             levels = np.array(levels_of(sample[str(name)]), dtype=object)

@@ -316,7 +316,7 @@ class CoverageStudy:
         file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(block[0].row.kind for block in todo):
             same = [block for block in todo if block[0].row.kind == kind]
-            worker: Callable[..., Sums] = self._truth
+            worker = self._truth
             if kind == "coverage":
                 worker = partial(self._cover, pooled_truths(file.records()))
             with outcomes(

@@ -131,7 +131,7 @@ class CoverageResults(Savable):
 def results_of(records: Sequence[Record], refits: Mapping[str, int]) -> CoverageResults:
     """Return the results of records, of the plans whose numbers of refits are given."""
     truths = pooled_truths(records)
-    parts: dict[tuple[Any, ...], pd.DataFrame] = {}
+    parts = {}
     rows = []
     for row, terms in pool_records(r for r in records if r.row.kind == "coverage").items():
         if row.plan in refits:

@@ -93,7 +93,7 @@ def _objects(shape: tuple[int, ...], parts: tuple[Any, ...]) -> Any:
 
 def _parts_of_column(values: ExtensionArray) -> list[Any]:
     """Return the type of a column, and its values as objects or as moments of UTC."""
-    dtype: Any = values.dtype
+    dtype = values.dtype
     if isinstance(dtype, pd.DatetimeTZDtype):
         utc = pd.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
         return [f"datetime64[{dtype.unit}, {_zone_of(dtype.tz)}]", utc.to_numpy()]
@@ -121,7 +121,7 @@ def _column(dtype: str, values: Any) -> ExtensionArray:
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
     _check_type(dtype)
     # pandas 2 has the type under no name.
-    kind: Any = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
+    kind = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
     return cast(ExtensionArray, pd.array(values, dtype=kind))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 
 from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.models.links import Link
-from pyinterp.models.trees import Levels, TreeNodes
+from pyinterp.models.trees import Ensemble, TreeNodes
 from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
@@ -23,25 +23,10 @@ KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forest:
-    """A tree ensemble: f(x) = link(base + scale * sum over trees of the leaf that x reaches).
-
-    Attributes
-    ----------
-    trees : Trees
-    base, scale, link, single, single_sums, missing, levels, categories
-        As `Ensemble` has them.
-    """
+class Forest(Ensemble):
+    """An ensemble whose trees are flat arrays, in the place of `nodes`."""
 
     trees: Trees
-    base: FloatArray
-    scale: float
-    link: Link
-    single: bool
-    single_sums: bool = False
-    missing: float = np.nan
-    levels: Levels = ()
-    categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def cast(self, inputs: FloatArray, columns: IntArray) -> FloatArray:
         """Return inputs of some columns as the model compares them, in double precision."""

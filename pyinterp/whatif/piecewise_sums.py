@@ -13,7 +13,7 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 Pieces: TypeAlias = Sequence[tuple[float, tuple[float, float, float]]]
 
 # Where a piece begins, and its a, b, c of a + b u + c u^2; even functions of u, without jumps.
-PIECES: dict[str, Pieces] = {
+PIECES = {
     "absolute": ((-np.inf, (0.0, -1.0, 0.0)), (0.0, (0.0, 1.0, 0.0))),
     "huber": ((-np.inf, (-0.5, -1.0, 0.0)), (-1.0, (0.0, 0.0, 0.5)), (1.0, (-0.5, 1.0, 0.0))),
 }

@@ -26,8 +26,8 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     ensemble = library_of(estimator).trees(estimator)
     if ensemble is None:
         return None
-    facts = dict(vars(ensemble))
-    return Forest(trees=join_trees(map(in_preorder, facts.pop("nodes"))), **facts)
+    trees = join_trees(map(in_preorder, ensemble.nodes))
+    return Forest(**{**vars(ensemble), "nodes": ()}, trees=trees)
 
 
 def _calibrated_forest(estimator: Any) -> Forest | None:

@@ -38,7 +38,7 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
 
 
 # Names that formulas may use without an import.
-LANGUAGE: Mapping[str, Any] = {
+LANGUAGE = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
     "np": np,

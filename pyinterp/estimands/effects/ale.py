@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import Column, FloatArray, IntArray
@@ -241,7 +240,7 @@ def _shares(column: Column, codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
         # A missing value is one more level here.
-        values: npt.NDArray[Any] = pd.factorize(column, use_na_sentinel=False)[0]
+        values = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:
         x = column.to_numpy(dtype=np.float64)

@@ -26,7 +26,7 @@ Permutations: TypeAlias = int | Literal["auto", "all"]
 LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
 LEAST_PERMUTATIONS = 10
-PARAMETERS: Mapping[Relation, Parameter] = {
+PARAMETERS = {
     "difference": Parameter(null=0.0, no_effect=0.0),
     "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
 }
@@ -273,7 +273,7 @@ def mean_over_draws(
     their draws, and the rows' contributions, shape (rows,).
     """
     n, weights = whatif.sample.nobs, whatif.sample.weights
-    k: int | None = None  # all that the distribution has
+    k = None  # all that the distribution has
     if draws != "all" and (draws != "auto" or n * distribution.size > whatif.most_draws):
         k = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
         # Draws by weight within strata are no permutations.

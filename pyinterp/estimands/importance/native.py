@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -92,7 +92,7 @@ def native_importance(
 
 def _with_names(report: Estimand, replicates: Any) -> Estimand:
     """Return the estimand of a report with the terms that the measurements of all refits name."""
-    headings: list[Heading] = [heading for names in replicates.sums.names for heading in names]
+    headings = [heading for names in replicates.sums.names for heading in names]
     (kept, statistic, names, classes), *others = headings
     if kept == "impurity" and statistic == "z":
         statistic = kept
@@ -120,7 +120,7 @@ def _with_names(report: Estimand, replicates: Any) -> Estimand:
 
 
 # By kind: label, quantity and meaning, with the name of the statistic.
-WORDS: Mapping[Native, tuple[str, str, str]] = {
+WORDS = {
     "stat": (
         "{}",
         "{} statistic",
@@ -232,7 +232,7 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
     value = values.T.ravel()
     rows = np.tile(value, (case.evaluation.nobs, 1))
     estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
-    heading: Heading = (kind, statistic, tuple(names), tuple(classes))
+    heading = (kind, statistic, tuple(names), tuple(classes))
     return {heading: estimate}
 
 
@@ -261,7 +261,7 @@ def _kinds(whatif: WhatIf) -> list[Native]:
     return [kind for kind, has_it in there.items() if has_it]
 
 
-NEEDS: Mapping[Native, str] = {
+NEEDS = {
     "stat": "a model with standard errors, such as statsmodels results or "
     "`pi.statsmodels_learner(sm.OLS)`",
     "raw": "a linear model",

@@ -283,7 +283,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             f"{learner_name(problem.predictor.estimator)} predicts "
             f"{'labels' if problem.predictor.kind == 'label' else 'more classes'}."
         )
-    axes: dict[str, Axis | None] = dict.fromkeys(chosen)
+    axes = dict.fromkeys(chosen)
     missing, levels = {}, []
     for name, (variable, *others) in chosen.items():
         column = problem.sample.variables[variable]

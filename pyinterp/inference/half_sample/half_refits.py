@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, Matrix
+from pyinterp._typing import FloatArray
 from pyinterp.errors import PyinterpError
 from pyinterp.inference.half_sample.constants import (
     BEYOND_NOISE,
@@ -189,7 +189,7 @@ def predictions_of_mixtures(
         ],
         axis=1,
     )
-    encoded: dict[int, Matrix] = {}
+    encoded = {}
     predictions = []
     try:
         for pair, refit in pairs:
