@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from narwhals.typing import IntoDataFrame
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.intp]
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 # One value per row of the user's data.
 Column: TypeAlias = "pd.Series[Any]"
 # How means are compared, and which of them.
-MeanRelation: TypeAlias = Literal["difference", "ratio", "odds ratio"]
-DifferenceKind: TypeAlias = Literal["reference", "adjacent", "all"]
+MeanRelation = Literal["difference", "ratio", "odds ratio"]
+DifferenceKind = Literal["reference", "adjacent", "all"]
 Matrix: TypeAlias = "FloatArray | pd.DataFrame | IntoDataFrame"

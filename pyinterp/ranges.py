@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
-Range: TypeAlias = tuple[float, float]
+Range = tuple[float, float]
 
 # The real line.
 REAL = (-np.inf, np.inf)

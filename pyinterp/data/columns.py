@@ -109,7 +109,7 @@ def _finite(column: Column, name: str) -> Column:
     if pd.api.types.is_extension_array_dtype(column.dtype):
         whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
         plain = column.astype(np.int64 if whole else np.float64)
-    infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
+    infinite = np.isinf(plain.to_numpy(np.float64, na_value=np.nan))
     if infinite.any():
         raise DataError(
             f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
@@ -147,7 +147,7 @@ def _arrow_numbers(column: Column, dtype: Any) -> Column:
     """Return numbers of Arrow as whole ones of NumPy if all are, else as doubles with NaN."""
     if dtype.kind in "iu" and not column.isna().any():
         return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
-    return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
+    return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
 
 
 def typical_value(column: Column, *, levels: bool = False) -> Any:

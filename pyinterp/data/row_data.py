@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from pyinterp.data.weights import Beside, OffsetValues, Weights, read_offset, re
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-Rows: TypeAlias = str | npt.ArrayLike | None
+Rows = str | npt.ArrayLike | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ class RowData:
             If there is not one value per row, or it is missing.
         """
         if rows is None:
-            return np.ones(len(self.frame), dtype=bool)
+            return np.ones(len(self.frame), bool)
         if isinstance(rows, str):
             return _booleans(evaluate(rows, self.frame, argument), argument)
         return _booleans(self.values(rows, argument), argument)
@@ -187,7 +187,7 @@ class RowData:
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
         """
-        part = np.ones(len(self.frame), dtype=bool) if subset is None else subset
+        part = np.ones(len(self.frame), bool) if subset is None else subset
         if self.weights is not None and self.repeats is None:
             part = part & (self.weights.values > 0)  # noqa: PD011 - no frame
         must = [column[part] for column in (self.endog, *others) if column is not None]
@@ -195,7 +195,7 @@ class RowData:
         if self.offset is not None:
             needs[self.offset.name] = "an offset is a known part of every prediction"
         mask, note = missing.rows(self.variables[part], must, needs)
-        complete = np.zeros(len(part), dtype=bool)
+        complete = np.zeros(len(part), bool)
         complete[part] = mask
         note = " ".join(filter(None, (note, self.note)))
         return replace(self, complete=complete, note=note, gaps=int((~mask).sum()))
@@ -299,7 +299,7 @@ def read_rows(
         is_frame=columns,
         form=form,
         user_index=index,
-        complete=np.ones(len(frame), dtype=bool),
+        complete=np.ones(len(frame), bool),
         weights=weights,
         repeats=repeats,
         offset=offset,
@@ -329,4 +329,4 @@ def _booleans(values: Any, argument: str) -> BoolArray:
             f"such as {quote(column.iloc[0])}; positions become a mask by "
             "`np.isin(np.arange(n), positions)`."
         )
-    return column.to_numpy(dtype=bool)
+    return column.to_numpy(bool)

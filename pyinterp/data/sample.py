@@ -179,7 +179,7 @@ class SomeRows(Sample):
     """
 
     def __init__(self, whole: Sample, at: IntArray, *, keep: bool = False) -> None:
-        vars(self).update(whole=whole, at=np.asarray(at, dtype=np.int32), _keep=keep)
+        vars(self).update(whole=whole, at=np.asarray(at, np.int32), _keep=keep)
 
     whole: Sample
     at: IntArray
@@ -260,7 +260,7 @@ def read_response(
                 f"{learner} is a regressor and needs a numeric response, but `{short(name)}` has "
                 f"dtype {short(column.dtype)}; use a classifier or turn it into numbers."
             )
-        numbers = column.to_numpy(dtype=np.float64)
+        numbers = column.to_numpy(np.float64)
         if np.abs(numbers).max(initial=0.0) > LARGEST:
             raise DataError(
                 f"The response `{short(name)}` must be at most {LARGEST:g} in size, because "

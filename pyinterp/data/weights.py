@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,11 @@ from pyinterp.checks import check_choice
 from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
 
-WeightsType: TypeAlias = Literal["frequency", "sampling"]
-Numbers: TypeAlias = str | npt.ArrayLike | None
+WeightsType = Literal["frequency", "sampling"]
+Numbers = str | npt.ArrayLike | None
 # Weights and their type, the offset and the exposure, as users give them.
-Beside: TypeAlias = tuple[Numbers, WeightsType | None, Numbers, Numbers]
-ColumnOf: TypeAlias = Callable[[Any, str], Column]
+Beside = tuple[Numbers, WeightsType | None, Numbers, Numbers]
+ColumnOf = Callable[[Any, str], Column]
 
 MOST_ROWS = 10_000_000  # repeated rows are kept as rows
 
@@ -199,7 +199,7 @@ def _numbers(column: Column, what: str, *, missing: bool) -> FloatArray:
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"`{what}` must be numbers, not of dtype {dtype}; convert them.")
-    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = column.to_numpy(np.float64, na_value=np.nan)
     finite = np.isfinite(numbers) | (np.isnan(numbers) & missing)
     _check_all(finite, numbers, f"`{what}` must be finite", "; fill it in, or drop the row")
     return numbers

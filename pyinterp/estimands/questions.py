@@ -13,7 +13,7 @@ from functools import cache, partial
 from importlib import import_module
 from inspect import Signature
 from pkgutil import walk_packages
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
 
@@ -26,8 +26,8 @@ from pyinterp.storage import text_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What tells requests apart while their functions are at hand.
-RequestKey: TypeAlias = tuple[Hashable, ...]
-By: TypeAlias = str | npt.ArrayLike | None
+RequestKey = tuple[Hashable, ...]
+By = str | npt.ArrayLike | None
 ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "
     '`pfi(by="sex")`, or for one group with `rows=`.'
@@ -35,7 +35,7 @@ ONE_GROUP = (
 
 
 # What a function makes of the problem: an estimand, or several that are asked for together.
-Answerable: TypeAlias = Estimand | Mapping[str, Estimand]
+Answerable = Estimand | Mapping[str, Estimand]
 
 
 class Method(NamedTuple):

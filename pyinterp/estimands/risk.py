@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -25,7 +25,7 @@ from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
-RiskRelation: TypeAlias = Literal["loss", "explained"]
+RiskRelation = Literal["loss", "explained"]
 
 
 # A constant is sought so far from that without features, on the scale of the link.

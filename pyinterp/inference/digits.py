@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 
 # Heading, column of a frame, and its format or those of its rows: "p" of p-values, "" of words.
-Column: TypeAlias = tuple[str, str, str | Sequence[str]]
+Column = tuple[str, str, str | Sequence[str]]
 
 ROUNDING = 1e-8  # of a value: an error below it is one of rounding
 SMALLEST = 0.0005  # p-value that is printed as a number

@@ -158,7 +158,7 @@ class Evaluations:
 def places_of(parts: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
     """Return the distinct values of all parts, and of every part where its values are there."""
     last = max(map(np.max, filter(len, parts)), default=-1)
-    there = np.zeros(last + 1, dtype=bool)
+    there = np.zeros(last + 1, bool)
     for part in parts:
         there[part] = True
     distinct = np.flatnonzero(there)
@@ -170,7 +170,7 @@ def _by_row(parts: Sequence[Any], at: Sequence[IntArray], n: int) -> Any:
     """Return the values of distinct rows, of parts that have them by refit; None without."""
     if not parts or parts[0] is None:
         return None
-    values = np.empty(n, dtype=np.asarray(parts[0]).dtype)
+    values = np.empty(n, np.asarray(parts[0]).dtype)
     for part, places in zip(parts, at, strict=True):
         values[places] = part
     return values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import PredictionError
@@ -19,7 +19,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.whatif import Engine, WhatIf
 
 # How rows are chosen: by refit, positions among its rows, and among those again.
-Positions: TypeAlias = tuple[tuple[IntArray, ...], ...]
+Positions = tuple[tuple[IntArray, ...], ...]
 
 
 class Scope(NamedTuple):

@@ -20,11 +20,11 @@ from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probab
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-LossName: TypeAlias = Literal[
+LossName = Literal[
     "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
     "zero_one",
 ]  # fmt: skip
-LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+LossFunction = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
 # Probabilities below the rounding unit carry no information; scikit-learn's log_loss clips here.
@@ -370,7 +370,7 @@ def _ranked_probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return 1 for rows whose class is not predicted, else 0."""
-    return np.asarray(most_probable(prediction) != y, dtype=np.float64)
+    return np.asarray(most_probable(prediction) != y, np.float64)
 
 
 def _shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:

@@ -98,7 +98,7 @@ def _tells_no_values_apart(
     predictor: Predictor, design: Design, rows: pd.DataFrame, column: Column
 ) -> bool:
     """Whether a model refuses values between the observed ones, or predicts all unseen alike."""
-    seen = np.unique(column.dropna().to_numpy(dtype=np.float64))
+    seen = np.unique(column.dropna().to_numpy(np.float64))
     gaps = np.diff(seen)
 
     def at(values: FloatArray) -> FloatArray | None:

@@ -59,7 +59,7 @@ def predictor_of(
             f"{list_of(predictor.classes)}."
         )
     about = Response(name=name, classes=predictor.classes, ordinal=predictor.ordinal)
-    return predictor, about, np.asarray(codes, dtype=np.float64)
+    return predictor, about, np.asarray(codes, np.float64)
 
 
 def check_classes(classes: object) -> None:

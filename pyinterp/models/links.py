@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TypeAlias
 
 import numpy as np
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 
-Link: TypeAlias = Callable[[FloatArray], FloatArray]
+Link = Callable[[FloatArray], FloatArray]
 # From sums, shape (n, outputs), and predictions to derivatives with respect to sums, shape
 # (n, values, outputs): of the mean, or of the probabilities of all classes but the first.
-Slope: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+Slope = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def identity(sums: FloatArray) -> FloatArray:
@@ -82,7 +81,7 @@ def largest(sums: FloatArray) -> FloatArray:
     if sums.shape[-1] == 1:
         sums = np.concatenate([-sums, sums], axis=-1)
     best = sums.argmax(axis=-1)[..., None]
-    return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
+    return np.asarray(best == np.arange(sums.shape[-1]), np.float64)
 
 
 SLOPES: Mapping[Link, Slope] = {

@@ -117,7 +117,7 @@ def _of_trees(estimator: Any) -> Ensemble | None:
 
     def nodes() -> Iterator[TreeNodes]:
         for tree in fitted:
-            leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+            leaves = np.asarray(tree.value[:, 0, :], np.float64)
             if classifier:  # as shares: older trees have counts
                 leaves = leaves / leaves.sum(axis=1, keepdims=True)
             yield TreeNodes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Literal, TypeAlias, TypeGuard
+from typing import Literal, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
-SamplerName: TypeAlias = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
-SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
+SamplerName = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
+SamplerLike = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
 
 MOST_CODES = 10  # whole numbers that may be codes of categories
 

@@ -46,17 +46,17 @@ def by_column(
     parts = {}
     for name, column in frame.items():
         if is_category(column) or name in codes:
-            levels = np.array(levels_of(sample[str(name)]), dtype=object)
-            same = column.to_numpy(dtype=object)[:, None] == levels
+            levels = np.array(levels_of(sample[str(name)]), object)
+            same = column.to_numpy(object)[:, None] == levels
             parts[str(name)] = same.astype(np.float64)
         else:
-            parts[str(name)] = column.to_numpy(dtype=np.float64)[:, None]
+            parts[str(name)] = column.to_numpy(np.float64)[:, None]
     return parts
 
 
 def codes_of(column: Column, levels: Sequence[Any]) -> IntArray:
     """Return the position of every value in `levels`; raise `DataError` for other values."""
-    same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
+    same = column.to_numpy(object)[:, None] == np.array(levels, object)
     unseen = np.flatnonzero(~same.any(axis=1))
     if len(unseen):
         raise DataError(
@@ -64,4 +64,4 @@ def codes_of(column: Column, levels: Sequence[Any]) -> IntArray:
             f"{column.iloc[unseen[0]]!r} of `{column.name}` does not; make the learner with data "
             "that have all levels."
         )
-    return np.asarray(same.argmax(axis=1), dtype=np.intp)
+    return np.asarray(same.argmax(axis=1), np.intp)

@@ -64,7 +64,7 @@ class DataCopy(Process):
         if self.response.classes is None:
             return mean + self.residuals[rng.integers(len(self.residuals), size=len(mean))]
         above = rng.random((len(mean), 1)) > mean.cumsum(axis=1)[:, :-1]
-        return np.asarray(above.sum(axis=1), dtype=np.float64)
+        return np.asarray(above.sum(axis=1), np.float64)
 
 
 def copy_of(analysis: Analysis) -> DataCopy:

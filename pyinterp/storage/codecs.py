@@ -86,7 +86,7 @@ def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.Dat
 
 def _objects(shape: tuple[int, ...], parts: tuple[Any, ...]) -> Any:
     """Return an array of Python's objects of this shape."""
-    array = np.empty(len(parts), dtype=object)
+    array = np.empty(len(parts), object)
     array[:] = parts
     return array.reshape(shape)
 
@@ -101,7 +101,7 @@ def _parts_of_column(values: ExtensionArray) -> list[Any]:
     if isinstance(dtype, pd.StringDtype):
         name = f"string[{dtype.storage}]" if dtype.na_value is pd.NA else "str"
     _check_type(name)
-    return [name, np.asarray(values, dtype=object)]
+    return [name, np.asarray(values, object)]
 
 
 def _check_type(name: str) -> None:

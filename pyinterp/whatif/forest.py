@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
 LEAST = 1e-280  # so that no unit is too small for a double
 # The first fields of `Trees`, with the values of leaves in units of 1; and their types in `Trees`,
 # but for tables of categories.
-Part: TypeAlias = tuple[Any, ...]
+Part = tuple[Any, ...]
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
 
 
@@ -31,7 +31,7 @@ class Forest(Ensemble):
     def cast(self, inputs: FloatArray, columns: IntArray) -> FloatArray:
         """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
-        values = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
+        values = np.array(np.asarray(inputs, kind), np.float64, order="C")
         values[values == kind(self.missing)] = np.nan
         for j, column in enumerate(columns):
             if int(column) in self.categories:
@@ -85,7 +85,7 @@ class Forest(Ensemble):
         edges = np.append(-np.inf, values) if few else np.unique(thresholds)
         which = np.searchsorted(edges, thresholds, side="right") - 1
         if not missing.any():
-            return edges, np.zeros(len(edges), dtype=bool), which
+            return edges, np.zeros(len(edges), bool), which
         both = np.tile([False, True], len(edges))
         return np.repeat(edges, 2), both, 2 * which + sides
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,11 @@ from pyinterp.models.trees import Levels
 from pyinterp.whatif.steps import origins
 
 # From design rows to the inputs of a model.
-Before: TypeAlias = Callable[[Matrix], Any]
+Before = Callable[[Matrix], Any]
 # Columns and their values.
-ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
+ColumnValues = tuple[IntArray, FloatArray]
 
-ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
+ByName = Mapping[Any, Sequence[Any] | None]
 
 # Rows that are tried with all donors, and times that all rows are tried with a donor each.
 PROBES, MEETINGS = 4, 3
@@ -249,7 +249,7 @@ def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
     dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
     if isinstance(levels, Mapping) and np.asarray(dense).dtype == object:
         return _codes(pd.DataFrame(dense), levels)
-    return np.asarray(dense, dtype=np.float64)
+    return np.asarray(dense, np.float64)
 
 
 def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
@@ -271,7 +271,7 @@ def _number(column: Column, levels: Sequence[Any] | None) -> FloatArray:
     """Return a column as numbers; a value that is no level is missing."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     if levels is None or (len(levels) == 0 and not categories):
-        return np.asarray(column, dtype=np.float64)
+        return np.asarray(column, np.float64)
     if len(levels) == 0:
         codes = column.cat.codes.to_numpy()
     elif categories:

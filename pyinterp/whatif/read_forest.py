@@ -93,5 +93,5 @@ def _probabilities(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
 
 def _calibrate(calibrator: Any, raw: FloatArray) -> FloatArray:
     """Return calibrated values in the shape of raw ones."""
-    values = np.asarray(calibrator.predict(np.ravel(raw)), dtype=np.float64)
+    values = np.asarray(calibrator.predict(np.ravel(raw)), np.float64)
     return values.reshape(raw.shape)

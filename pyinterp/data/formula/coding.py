@@ -54,7 +54,7 @@ def double(values: Any) -> Any:
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "kind", "O") in "biuf":
         if isinstance(values, pd.Series) and not isinstance(dtype, np.dtype):
-            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers = values.to_numpy(np.float64, na_value=np.nan)
             return pd.Series(numbers, index=values.index)
         return values.astype(np.float64)
     return float(values) if isinstance(values, bool) else values
@@ -298,7 +298,7 @@ def _build(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
     """Return patsy's matrix of rows, shape (n, columns), by the levels it has learned."""
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
-    return np.asarray(matrix, dtype=np.float64)
+    return np.asarray(matrix, np.float64)
 
 
 def _cannot_encode(error: Exception) -> DesignError:

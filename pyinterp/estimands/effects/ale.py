@@ -154,7 +154,7 @@ def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list
 def _edges(column: Column, grid: Any, number: int) -> list[float]:
     """Return different edges of intervals in order: by default quantiles that are observed."""
     if isinstance(grid, str) and grid == "quantile":
-        x = np.sort(column.to_numpy(dtype=np.float64))
+        x = np.sort(column.to_numpy(np.float64))
         place = np.ceil(len(x) * np.linspace(0, 1, number) - 1e-8).astype(int) - 1
         return list(np.unique(x[np.maximum(place, 0)]).tolist())
     return list(np.unique(grid_values(column, grid, number)).tolist())
@@ -197,7 +197,7 @@ def _measure(
         reference[inside, at] = 1.0
     else:
         reference[inside, at] = reference[inside, at + 1] = 0.5
-    widths = None if levels else np.diff(np.array(values, dtype=np.float64))
+    widths = None if levels else np.diff(np.array(values, np.float64))
     curves = [accumulate(one, reference, widths, case.weights) for one in steps]
     return {
         "curve": Estimate.stack(
@@ -243,7 +243,7 @@ def _shares(column: Column, codes: IntArray, k: int) -> FloatArray:
         values = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:
-        x = column.to_numpy(dtype=np.float64)
+        x = column.to_numpy(np.float64)
         edges = np.nanquantile(x, np.linspace(0, 1, 100))
         at = np.column_stack([x[:, None] <= edges, np.isnan(x)]).astype(np.float64)
     return np.array([at[codes == level].mean(axis=0) for level in range(k)])

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress, product
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -189,7 +189,7 @@ def number_text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-Grid: TypeAlias = (
+Grid = (
     Literal["quantile", "equidistant", "unique", "r"]
     | RGrid
     | npt.ArrayLike
@@ -347,7 +347,7 @@ def grid_values(column: Column, grid: Grid = "quantile", points: int = 20) -> tu
         return RGrid().values(column)
     if is_category(column):
         return _levels(column)
-    values = np.unique(column.to_numpy(dtype=np.float64))
+    values = np.unique(column.to_numpy(np.float64))
     if grid == "equidistant":
         values = np.linspace(values[0], values[-1], points if len(values) > 1 else 1)
     elif grid == "quantile" and len(values) > points:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
-Spread: TypeAlias = Literal["sd", "mad", "iqr"]
+Spread = Literal["sd", "mad", "iqr"]
 SPREADS = ("sd", "mad", "iqr")
 NAMES = {
     "sd": "standard deviation",
@@ -46,7 +46,7 @@ NORMAL = 1.4826  # R's constant of mad()
 
 
 # Which values are a curve's, and how their spread is measured: "sd", "mad", "iqr" or "range".
-Cells: TypeAlias = tuple[slice, str]
+Cells = tuple[slice, str]
 
 
 @method("firm", importance=True)

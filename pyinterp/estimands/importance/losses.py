@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
-Relation: TypeAlias = Literal["difference", "ratio"]
-Permutations: TypeAlias = int | Literal["auto", "all"]
-LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
+Relation = Literal["difference", "ratio"]
+Permutations = int | Literal["auto", "all"]
+LossPair = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
 LEAST_PERMUTATIONS = 10
 PARAMETERS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
 from pyinterp.whatif.inputs import numbers
 
-Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
+Native = Literal["stat", "raw", "impurity", "olden", "garson"]
 NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 
 # Rows in which every value of a variable is tried, to see which inputs it drives.
@@ -30,9 +30,9 @@ PROBES = 3
 
 
 # The names and classes of reported importances, and these, shape (names, classes).
-Report: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
+Report = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
 # The kind, the name of its statistic, names and classes: what a measurement is kept under.
-Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
+Heading = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 
 
 @method("native_importance")
@@ -279,14 +279,14 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
         name = learner_name(whatif.predictor.estimator)
         raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
     if kind == "impurity":
-        decreases = np.asarray(model.feature_importances_, dtype=np.float64)
+        decreases = np.asarray(model.feature_importances_, np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
         return tuple(features), (None,), np.array(sums)[:, None]
     if kind in ("olden", "garson"):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
     if results is not None:
         return _of_results(whatif, results, results.tvalues if kind == "stat" else results.params)
-    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
+    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, np.float64)).T)
 
 
 def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
@@ -297,7 +297,7 @@ def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     constant = getattr(results.model.data, "const_idx", None)
     columns = [j for j in range(len(names)) if j != constant]
     # A model's other parameters, such as a dispersion, come last.
-    table = np.asarray(values, dtype=np.float64)
+    table = np.asarray(values, np.float64)
     table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
     return tuple(names[j] for j in columns), tuple(classes), table
@@ -336,7 +336,7 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> BoolArray:
     The steps of a pipeline are probed: some rows are given the values of every donor.
     """
     before = _last(whatif).before
-    driven = np.zeros(number, dtype=bool)
+    driven = np.zeros(number, bool)
     if before is None:
         driven[whatif.design.driven(variables)] = True
         return driven

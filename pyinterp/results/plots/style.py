@@ -136,7 +136,7 @@ def facet_of(results: EstimandResults) -> str | None:
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with an interval; its open side, if it has one, is not drawn."""
-    limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
+    limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(np.float64))
     rows: pd.DataFrame = frame[limited.any(axis=1)]
     return rows.assign(
         conf_low=rows["conf_low"].where(np.isfinite(rows["conf_low"]), rows["estimate"]),
