@@ -205,7 +205,7 @@ def short(value: object, limit: int = LONGEST) -> str:
 def list_of(names: Iterable[object], most: int = 8, limit: int = 120) -> str:
     """Return ``a, b, c``: at most `most` names, shortened, in about `limit` characters in all."""
     every = list(names)
-    parts: list[str] = []
+    parts = []
     for name in every[:most]:
         parts.append(short(name, 30))
         if sum(map(len, parts)) > limit - 30:

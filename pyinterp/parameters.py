@@ -122,7 +122,7 @@ R = TypeVar("R")
 BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 # Defaults of options that a typed dict of a method, such as ``**inference: Unpack[Inference]``,
 # stands for, in the order in which `help` shows them.
-DEFAULTS: Mapping[str, Any] = {
+DEFAULTS = {
     "grid": "quantile",
     "points": None,
     "of": "prediction",

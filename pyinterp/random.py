@@ -15,7 +15,7 @@ import numpy as np
 from pyinterp.errors import OptionError, quote
 
 Purpose = Literal["splits", "refits", "draws"]
-_CODE: dict[Purpose, int] = {"splits": 0, "refits": 1, "draws": 2}
+_CODE = {"splits": 0, "refits": 1, "draws": 2}
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
-Range: TypeAlias = tuple[float, float]
+Range = tuple[float, float]
 
 # The real line.
-REAL: Range = (-np.inf, np.inf)
-POSITIVE: Range = (0.0, np.inf)
-SHARES: Range = (0.0, 1.0)
+REAL = (-np.inf, np.inf)
+POSITIVE = (0.0, np.inf)
+SHARES = (0.0, 1.0)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import Column
 from pyinterp.errors import DataError, did_you_mean, list_of, short
 
 TEXT = pd.StringDtype("python", na_value=np.nan)
@@ -31,7 +32,7 @@ def columns_of(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
     return read_variables(frame[list(variables)])
 
 
-def native(column: pd.Series[Any]) -> pd.Series[Any]:
+def native(column: Column) -> Column:
     """Return a column of Arrow's or another foreign type in one of pandas and NumPy."""
     dtype: Any = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -50,12 +51,12 @@ def native(column: pd.Series[Any]) -> pd.Series[Any]:
 is_date = pd.api.types.is_datetime64_any_dtype
 
 
-def is_category(column: pd.Series[Any]) -> bool:
+def is_category(column: Column) -> bool:
     """Whether a column has levels, not numbers; True and False are levels."""
     return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
 
 
-def read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+def read_column(column: Column, name: str) -> Column:
     """Return one variable as `read_variables` does."""
     column = native(column)
     dtype = column.dtype
@@ -78,7 +79,7 @@ def read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
 _REAL = (int, float, np.integer, np.floating)
 
 
-def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+def _read_objects(column: Column, name: str) -> Column:
     """Return a column of Python objects as texts, booleans or numbers; raise for anything else."""
     kinds = {type(v) for v in column.dropna()}
     if all(issubclass(k, str) for k in kinds):
@@ -94,7 +95,7 @@ def _read_objects(column: pd.Series[Any], name: str) -> pd.Series[Any]:
     )
 
 
-def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
+def _read_booleans(column: Column) -> Column:
     """Return booleans; with missing values they are objects."""
     missing = column.isna()
     if not missing.any():
@@ -102,13 +103,13 @@ def _read_booleans(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.astype(object).where(~missing, np.nan)
 
 
-def _finite(column: pd.Series[Any], name: str) -> pd.Series[Any]:
+def _finite(column: Column, name: str) -> Column:
     """Return a column of numbers in a type of NumPy; raise `DataError` if one is infinite."""
     plain = column
     if pd.api.types.is_extension_array_dtype(column.dtype):
         whole = pd.api.types.is_integer_dtype(column.dtype) and not column.isna().any()
         plain = column.astype(np.int64 if whole else np.float64)
-    infinite = np.isinf(plain.to_numpy(dtype=np.float64, na_value=np.nan))
+    infinite = np.isinf(plain.to_numpy(np.float64, na_value=np.nan))
     if infinite.any():
         raise DataError(
             f"Column `{short(name)}` must be finite, but it has {int(infinite.sum())} infinite "
@@ -126,7 +127,7 @@ def is_exotic(dtype: Any) -> bool:
     return not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8))
 
 
-def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+def _of_arrow(column: Column, dtype: Any) -> Column:
     """Return a column of Arrow values in the types of pandas and NumPy; lists as they are."""
     if pd.api.types.is_bool_dtype(dtype):
         return column.astype("boolean")
@@ -135,20 +136,21 @@ def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     if isinstance(dtype, pd.StringDtype) or dtype.type is str:
         return column.astype(TEXT)
     if str(dtype).startswith("dictionary"):
-        return pd.Series(column.array.__arrow_array__().to_pandas().array, index=column.index)
+        values: Any = column.array
+        return pd.Series(values.__arrow_array__().to_pandas().array, index=column.index)
     if dtype.kind == "M" or str(dtype).startswith("date"):
         return pd.to_datetime(column.astype(object)).dt.as_unit("us")
     return column
 
 
-def _arrow_numbers(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+def _arrow_numbers(column: Column, dtype: Any) -> Column:
     """Return numbers of Arrow as whole ones of NumPy if all are, else as doubles with NaN."""
     if dtype.kind in "iu" and not column.isna().any():
         return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
-    return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
+    return pd.Series(column.to_numpy(np.float64, na_value=np.nan), index=column.index)
 
 
-def typical_value(column: pd.Series[Any], *, levels: bool = False) -> Any:
+def typical_value(column: Column, *, levels: bool = False) -> Any:
     """Return the median of a number, or the most frequent level, of equally frequent the first.
 
     The median of whole numbers is truncated to a whole number, as in R's pdp. Numbers may be codes

@@ -101,7 +101,7 @@ class Design(ABC):
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
-        return np.array([self.places[n] for n in names], dtype=np.intp)
+        return np.array([self.places[n] for n in names], np.intp)
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables on which the columns that change with `names` depend."""
@@ -162,11 +162,11 @@ class ArrayDesign(Design):
     def _array(self, frame: pd.DataFrame) -> FloatArray:
         """Return columns in the user's type, or as doubles if that would round them."""
         if self.dtype.kind == "f":
-            return np.asarray(frame.to_numpy(dtype=self.dtype))
-        values: Any = frame.to_numpy(dtype=np.float64)
+            return np.asarray(frame.to_numpy(self.dtype))
+        values = frame.to_numpy(np.float64)
         if not (np.isfinite(values) & (values % 1 == 0)).all():
             return np.asarray(values)
-        cast: Any = values.astype(self.dtype)
+        cast = values.astype(self.dtype)
         return np.asarray(cast if (cast == values).all() else values)
 
 
@@ -270,7 +270,7 @@ class FormulaDesign(Design):
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
-        found: set[str] = set()
+        found = set()
         for t in self._terms_with(names):
             for factor in self._coding.terms[t]:
                 found.update(factor.variables)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TypeAlias
 
 from pyinterp.checks import is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
-Features: TypeAlias = Mapping[str, tuple[str, ...]]
+Features = Mapping[str, tuple[str, ...]]
 
 
 def features_of(

@@ -14,7 +14,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import Matrix
+from pyinterp._typing import Column, Matrix
 from pyinterp.data.columns import is_exotic
 from pyinterp.data.frames import foreign_frame
 
@@ -73,13 +73,13 @@ class Form:
             written = written.set_axis([self.labels.get(c, c) for c in written.columns], axis=1)
         return written if index is None else written.set_axis(index, axis=0)
 
-    def _as_objects(self, column: pd.Series[Any], name: str) -> pd.Series[Any]:
+    def _as_objects(self, column: Column, name: str) -> Column:
         """Return numbers as the user's objects; values that the user has not are numbers."""
         known, none = self.objects[name], self.missing.get(name)
         values = [none if pd.isna(v) else known.get(float(v), v) for v in column]
         return pd.Series(values, column.index, dtype=object)
 
-    def _foreign(self, column: pd.Series[Any], name: str) -> nw.Series[Any]:
+    def _foreign(self, column: Column, name: str) -> nw.Series[Any]:
         """Return a column as a series of the user's library, of its type if the values fit."""
         dtype = self.types.get(name)
         if column.dtype.kind in "iufb" and (name in self.missing or not column.isna().any()):
@@ -116,7 +116,7 @@ def form_of(data: object, frame: pd.DataFrame) -> Form:
     return Form(types=types, labels=labels)
 
 
-def _cast(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
+def _cast(column: Column, dtype: Any) -> Column:
     """Return a column in the user's type, or as it is if that can't hold its values."""
     try:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -132,7 +132,7 @@ def _cast(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     return cast if held.all() else column
 
 
-def _same(decimals: Any, column: pd.Series[Any]) -> bool:
+def _same(decimals: Any, column: Column) -> bool:
     """Whether decimals, as doubles, hold the numbers of a column, which may have more digits."""
     numbers = column.to_numpy(np.float64)
     return np.allclose(np.asarray(decimals, np.float64), numbers, 1e-14, 0.0, equal_nan=True)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import Column
 from pyinterp.data.columns import native
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
 
@@ -94,7 +95,7 @@ def _in_pandas(data: object, what: str) -> object:
     return lazy.collect("pandas").to_native() if isinstance(lazy, nw.LazyFrame) else data
 
 
-def _of_foreign(column: nw.Series[Any]) -> pd.Series[Any]:
+def _of_foreign(column: nw.Series[Any]) -> Column:
     """Return a column of another library's frame; missing values are NaN or None."""
     dtype = column.dtype
     if dtype.is_decimal():
@@ -117,7 +118,7 @@ def _of_foreign(column: nw.Series[Any]) -> pd.Series[Any]:
 
 def as_column(
     values: object, rows: int, what: str, other: str, index: pd.Index | None = None
-) -> pd.Series[Any]:
+) -> Column:
     """Return one value per row as a Series with a RangeIndex; masked values are missing.
 
     Parameters
@@ -158,7 +159,7 @@ def column_of(
     *,
     rows: pd.Index | None = None,
     data: str = "data",
-) -> pd.Series[Any]:
+) -> Column:
     """Return the column of `frame` with this name, or an array as a column: see `as_column`.
 
     Raises
@@ -176,7 +177,7 @@ def column_of(
     return native(frame[values])
 
 
-def one_column(values: object) -> pd.Series[Any] | None:
+def one_column(values: object) -> Column | None:
     """Return one column of values as a Series with a RangeIndex; None if it is not one column."""
     if isinstance(values, pd.DataFrame):
         column = values.iloc[:, 0] if values.shape[1] == 1 else None
@@ -236,7 +237,7 @@ def _of_array(data: Any, what: str) -> pd.DataFrame:
     return pd.DataFrame(array, columns=[f"x{j + 1}" for j in range(array.shape[1])])
 
 
-def _of_vector(values: Any) -> pd.Series[Any] | None:
+def _of_vector(values: Any) -> Column | None:
     """Return an array or list of one dimension, or of one column, as a Series."""
     listed = isinstance(values, list | tuple)
     if listed:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import BoolArray, Column
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
 
-Missing: TypeAlias = Literal["auto", "keep", "drop", "raise"]
+Missing = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")
 MINIMUM_ROWS = 5
 MOST_NAMES = 6  # variables with their counts in a note
@@ -54,9 +54,9 @@ class MissingValues:
     def rows(
         self,
         variables: pd.DataFrame,
-        others: Sequence[pd.Series[Any]] = (),
+        others: Sequence[Column] = (),
         needs: Mapping[str, str] | None = None,
-    ) -> tuple[npt.NDArray[np.bool_], str]:
+    ) -> tuple[BoolArray, str]:
         """Return which rows are analyzed, and a footnote on the missing values of all.
 
         Parameters
@@ -75,7 +75,7 @@ class MissingValues:
         absent, needs = variables.isna().rename(columns=str), needs or {}
         gaps = absent.to_numpy().any() or any(part.hasnans for part in others)
         if len(absent) >= self.least and not gaps:
-            return np.ones(len(absent), dtype=bool), ""
+            return np.ones(len(absent), bool), ""
         keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
         name = next((n for n in needs if absent[n].any()), "") if keeps else ""
         why = needs.get(name, "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 
+from pyinterp._typing import Column
 from pyinterp.data.columns import native
 from pyinterp.data.formula.coding import double
 from pyinterp.data.formula.columns import Columns, bare_name
@@ -19,18 +19,18 @@ from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 
 _TEXT_OR_NAME = re.compile(rf"(?P<text>{STRING})|`(?P<quoted>[^`]*)`|(?P<name>[^\W\d]\w*)")
-_COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_COMPARISONS = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 NUMBERS = ("integer", "floating", "boolean", "mixed-integer-float")
-_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+_ARITHMETIC = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
 
 
-def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
+def evaluate(query: str, frame: pd.DataFrame, argument: str) -> Column:
     """Return the value of a query for every row; nothing in it is run as code.
 
     Parameters
@@ -122,7 +122,7 @@ class _Query:
                 return both(self._condition(node.left), self._condition(node.right))
         raise _not_in_the_grammar(node)
 
-    def _column(self, name: str) -> pd.Series[Any]:
+    def _column(self, name: str) -> Column:
         """Return a column of the frame by its name."""
         if name not in self._columns:
             raise self._columns.unknown_name(name)
@@ -177,7 +177,7 @@ def _comparison(op: ast.cmpop, left: Any, right: Any) -> Any:
     return found.astype("boolean").mask(reduce(operator.or_, (each.isna() for each in columns)))
 
 
-def _check_type(column: pd.Series[Any], value: str | float) -> None:
+def _check_type(column: Column, value: str | float) -> None:
     """Raise unless a column can be equal to a value: texts to texts, numbers to numbers."""
     values = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     kind, text = pd.api.types.infer_dtype(values, skipna=True), isinstance(value, str)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -192,7 +192,7 @@ class ArrayReader:
         return self._data.array_design(variables)
 
 
-Reader: TypeAlias = FormulaReader | ArrayReader
+Reader = FormulaReader | ArrayReader
 
 
 def reread(reader: Reader, rows: pd.DataFrame) -> RowData:
@@ -223,7 +223,7 @@ def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> 
             f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
         )
     missing = frame[list(factor.variables)].isna().any(axis=1)
-    undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
+    undefined = (values.isna() & ~missing).to_numpy(bool)
     if undefined.any():
         raise DataError(
             f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
@@ -275,7 +275,7 @@ def _need(factor: Factor, variables: pd.DataFrame, scope: Mapping[str, Any]) -> 
         )
     if factor.learns(scope):
         return f"`{short(factor.code)}` learns from all rows"
-    rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(dtype=bool)
+    rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(bool)
     columns = {name: variables.loc[rows, name] for name in factor.variables}
     try:
         values = one_column(factor.values(columns, scope))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
@@ -23,8 +23,7 @@ from pyinterp.data.weights import Beside, OffsetValues, Weights, read_offset, re
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-Rows: TypeAlias = str | npt.ArrayLike | None
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Rows = str | npt.ArrayLike | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +63,7 @@ class RowData:
     """
 
     frame: pd.DataFrame
-    endog: pd.Series[Any] | None
+    endog: Column | None
     endog_name: str
     is_frame: bool
     form: Form
@@ -80,7 +79,7 @@ class RowData:
     needs: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def response(self) -> pd.Series[Any]:
+    def response(self) -> Column:
         """The response, which learners need."""
         if self.endog is None:
             raise DataError("A learner needs a response.")
@@ -114,7 +113,7 @@ class RowData:
     def pick(
         self,
         variables: pd.DataFrame,
-        endog: pd.Series[Any] | None,
+        endog: Column | None,
         needs: Mapping[str, str] | None = None,
         note: str = "",
     ) -> Self:
@@ -132,7 +131,7 @@ class RowData:
             self, frame=frame, variables=variables, endog=endog, needs=needs or {}, note=note
         )
 
-    def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+    def column(self, by: str | npt.ArrayLike, what: str) -> Column:
         """Return a column by its name, or an array, for all N rows.
 
         Raises
@@ -148,7 +147,7 @@ class RowData:
             raise DataError(f"`{what}` must have no missing values; {absent} rows have.")
         return column
 
-    def values(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
+    def values(self, by: str | npt.ArrayLike, what: str) -> Column:
         """Return a column by its name, or an array, for all N rows; values may be missing."""
         if isinstance(by, str):
             return column_of(by, self.frame, what, data=self.what)
@@ -167,7 +166,7 @@ class RowData:
             If there is not one value per row, or it is missing.
         """
         if rows is None:
-            return np.ones(len(self.frame), dtype=bool)
+            return np.ones(len(self.frame), bool)
         if isinstance(rows, str):
             return _booleans(evaluate(rows, self.frame, argument), argument)
         return _booleans(self.values(rows, argument), argument)
@@ -176,7 +175,7 @@ class RowData:
         self,
         missing: MissingValues,
         subset: BoolArray | None = None,
-        others: tuple[pd.Series[Any], ...] = (),
+        others: tuple[Column, ...] = (),
     ) -> Self:
         """Return the same rows with the analyzed ones of `subset`: complete, of positive weight.
 
@@ -188,7 +187,7 @@ class RowData:
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
         """
-        part = np.ones(len(self.frame), dtype=bool) if subset is None else subset
+        part = np.ones(len(self.frame), bool) if subset is None else subset
         if self.weights is not None and self.repeats is None:
             part = part & (self.weights.values > 0)  # noqa: PD011 - no frame
         must = [column[part] for column in (self.endog, *others) if column is not None]
@@ -196,7 +195,7 @@ class RowData:
         if self.offset is not None:
             needs[self.offset.name] = "an offset is a known part of every prediction"
         mask, note = missing.rows(self.variables[part], must, needs)
-        complete = np.zeros(len(part), dtype=bool)
+        complete = np.zeros(len(part), bool)
         complete[part] = mask
         note = " ".join(filter(None, (note, self.note)))
         return replace(self, complete=complete, note=note, gaps=int((~mask).sum()))
@@ -242,8 +241,7 @@ class RowData:
             weights=None if self.weights is None else self.weights.of_rows(rows),
         )
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.frame)} rows", f"{self.frame.shape[1]} columns")
+    __repr__ = about
 
 
 def read_rows(
@@ -281,7 +279,7 @@ def read_rows(
         if isinstance(each, pd.DataFrame | pd.Series):
             index = each.index
 
-    def column(values: Any, argument: str) -> pd.Series[Any]:
+    def column(values: Any, argument: str) -> Column:
         return column_of(values, frame, argument, rows=index, data=what)
 
     response, name = None, ""
@@ -301,7 +299,7 @@ def read_rows(
         is_frame=columns,
         form=form,
         user_index=index,
-        complete=np.ones(len(frame), dtype=bool),
+        complete=np.ones(len(frame), bool),
         weights=weights,
         repeats=repeats,
         offset=offset,
@@ -331,4 +329,4 @@ def _booleans(values: Any, argument: str) -> BoolArray:
             f"such as {quote(column.iloc[0])}; positions become a mask by "
             "`np.isin(np.arange(n), positions)`."
         )
-    return column.to_numpy(dtype=bool)
+    return column.to_numpy(bool)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
 from pyinterp.representation import about
@@ -42,7 +42,7 @@ class Response:
             return values
         return np.array(self.classes)[values.astype(np.intp)]
 
-    def column(self, values: FloatArray) -> pd.Series[Any]:
+    def column(self, values: FloatArray) -> Column:
         """Return the response with its name and, if it is categorical, its classes in order."""
         if self.classes is None:
             return pd.Series(values, name=self.name)
@@ -179,7 +179,7 @@ class SomeRows(Sample):
     """
 
     def __init__(self, whole: Sample, at: IntArray, *, keep: bool = False) -> None:
-        vars(self).update(whole=whole, at=np.asarray(at, dtype=np.int32), _keep=keep)
+        vars(self).update(whole=whole, at=np.asarray(at, np.int32), _keep=keep)
 
     whole: Sample
     at: IntArray
@@ -235,7 +235,7 @@ class SomeRows(Sample):
 
 
 def read_response(
-    values: pd.Series[Any], name: str, *, classifier: bool, learner: str, constant_ok: bool = False
+    values: Column, name: str, *, classifier: bool, learner: str, constant_ok: bool = False
 ) -> tuple[FloatArray, Response]:
     """Return the response as numbers and, for a classifier, its classes.
 
@@ -260,7 +260,7 @@ def read_response(
                 f"{learner} is a regressor and needs a numeric response, but `{short(name)}` has "
                 f"dtype {short(column.dtype)}; use a classifier or turn it into numbers."
             )
-        numbers = column.to_numpy(dtype=np.float64)
+        numbers = column.to_numpy(np.float64)
         if np.abs(numbers).max(initial=0.0) > LARGEST:
             raise DataError(
                 f"The response `{short(name)}` must be at most {LARGEST:g} in size, because "
@@ -294,7 +294,7 @@ def read_response(
     return codes.astype(np.float64), Response(name=name, classes=classes, ordinal=ordered)
 
 
-def _check_classes(classes: int, column: pd.Series[Any], name: str, learner: str) -> None:
+def _check_classes(classes: int, column: Column, name: str, learner: str) -> None:
     """Raise if the response looks like a quantity, or like an identifier."""
     if classes <= MOST_CLASSES or classes <= len(column) / 10:
         return

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray
 from pyinterp.checks import check_choice
 from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
 
-WeightsType: TypeAlias = Literal["frequency", "sampling"]
-Numbers: TypeAlias = str | npt.ArrayLike | None
+WeightsType = Literal["frequency", "sampling"]
+Numbers = str | npt.ArrayLike | None
 # Weights and their type, the offset and the exposure, as users give them.
-Beside: TypeAlias = tuple[Numbers, WeightsType | None, Numbers, Numbers]
-ColumnOf: TypeAlias = Callable[[Any, str], "pd.Series[Any]"]
+Beside = tuple[Numbers, WeightsType | None, Numbers, Numbers]
+ColumnOf = Callable[[Any, str], Column]
 
 MOST_ROWS = 10_000_000  # repeated rows are kept as rows
 
@@ -194,12 +194,12 @@ def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> Offs
     return OffsetValues(name=name, values=numbers, exposure=what == "exposure", column=column)
 
 
-def _numbers(column: pd.Series[Any], what: str, *, missing: bool) -> FloatArray:
+def _numbers(column: Column, what: str, *, missing: bool) -> FloatArray:
     """Return a column as finite numbers; some may be `missing`."""
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
         raise DataError(f"`{what}` must be numbers, not of dtype {dtype}; convert them.")
-    numbers: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = column.to_numpy(np.float64, na_value=np.nan)
     finite = np.isfinite(numbers) | (np.isnan(numbers) & missing)
     _check_all(finite, numbers, f"`{what}` must be finite", "; fill it in, or drop the row")
     return numbers
@@ -212,9 +212,7 @@ def _logarithms(exposures: FloatArray) -> FloatArray:
     return np.log(exposures)
 
 
-def _check_all(
-    holds: npt.NDArray[np.bool_], numbers: FloatArray, rule: str, remedy: str = ""
-) -> None:
+def _check_all(holds: BoolArray, numbers: FloatArray, rule: str, remedy: str = "") -> None:
     """Raise `DataError` with the first row for which a rule does not hold."""
     if not holds.all():
         row = int(np.flatnonzero(~holds)[0])

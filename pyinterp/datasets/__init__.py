@@ -37,7 +37,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from http.client import HTTPException
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError
@@ -56,7 +56,7 @@ __all__ = [
     "load_wine_quality",
 ]
 
-Folder: TypeAlias = str | os.PathLike[str] | None
+Folder = str | os.PathLike[str] | None
 WineColor = Literal["red", "white"]
 Zeros = Literal["keep", "missing"]
 

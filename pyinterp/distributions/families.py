@@ -7,10 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_count
 from pyinterp.distributions.quadrature import NODES, WEIGHTS, entropies
 from pyinterp.errors import LossError, PredictionError
@@ -124,7 +123,7 @@ class Distribution(ABC):
                     "predictions stay above 0, such as one with a log link."
                 )
 
-    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+    def covers(self, y: FloatArray) -> BoolArray:
         """Return whether each of the responses is possible, in the shape of `y`.
 
         Examples
@@ -407,7 +406,7 @@ class Poisson(Distribution):
         """
         return np.asarray(parameters[..., 0])
 
-    def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
+    def covers(self, y: FloatArray) -> BoolArray:
         """Return whether responses are counts.
 
         Examples

@@ -1,7 +1,5 @@
 """Entropies of mixtures of Normals by quadrature, compiled by numba."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pyinterp.parallel.loops import Loop

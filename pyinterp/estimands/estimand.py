@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
@@ -215,8 +215,7 @@ class Correction:
     correct: Callable[[FloatArray, FloatArray], FloatArray]
     note: str
 
-    def __repr__(self) -> str:
-        return about(self, self.note)
+    __repr__ = about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -415,7 +414,7 @@ def only_component(measurement: Measurement) -> Estimate:
     return estimate
 
 
-Basis: TypeAlias = Literal["rows", "one row", "model"]
+Basis = Literal["rows", "one row", "model"]
 
 
 @dataclass(frozen=True, kw_only=True)

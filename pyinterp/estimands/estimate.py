@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -323,4 +323,4 @@ def _donors_of(parts: Sequence[Estimate]) -> list[FloatArray] | None:
     return [np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts]
 
 
-Measurement: TypeAlias = Mapping[Any, Estimate]  # by the name of the component
+Measurement = Mapping[Any, Estimate]  # by the name of the component

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import IntArray
+from pyinterp._typing import Column, IntArray
 from pyinterp.errors import OptionError, list_of, quote, short
 from pyinterp.estimands.estimand import Estimand, Terms, Words
 
@@ -41,7 +41,7 @@ class RowGroups:
         return ", ".join(f"{name}: {size}" for name, size in zip(self.levels, sizes, strict=True))
 
     @classmethod
-    def of(cls, column: pd.Series[Any], analyzed: Any, name: str) -> RowGroups:
+    def of(cls, column: Column, analyzed: Any, name: str) -> RowGroups:
         """Return the levels of a column as groups; levels of a category keep its order.
 
         Raises

@@ -70,7 +70,7 @@ class Basis(NamedTuple):
         """Return the basis by the values of all rows."""
         if feature.levels:
             return cls(feature, np.empty(0))
-        x = sample[feature.variables[0]].dropna().to_numpy(dtype=np.float64)
+        x = sample[feature.variables[0]].dropna().to_numpy(np.float64)
         values = np.unique(x)
         return cls(feature, values if len(values) <= FEW else np.unique(np.quantile(x, KNOTS)))
 
@@ -84,7 +84,7 @@ class Basis(NamedTuple):
         column = frame[self.feature.variables[0]]
         if self.feature.levels:
             return np.eye(self.size)[codes_of(column, self.feature.levels)]
-        x = column.to_numpy(dtype=np.float64)[:, None]
+        x = column.to_numpy(np.float64)[:, None]
         width = np.ptp(self.knots) or 1.0
         above = np.maximum(x - self.knots[:-1], 0.0)
         return np.column_stack([(x - self.knots[0]) ** 2 / width, above**3 / width**2, x])
@@ -94,7 +94,7 @@ def rest(A: FloatArray, column: FloatArray, weights: FloatArray) -> FloatArray:
     """Return a column, shape (n,), less its weighted fit by the columns of A, shape (n, p)."""
     root = np.sqrt(weights)
     unit = _of_norm_1(root[:, None] * A)
-    return np.asarray(column - unit @ np.linalg.lstsq(unit, root * column)[0] / root)
+    return column - unit @ np.linalg.lstsq(unit, root * column)[0] / root
 
 
 def _of_norm_1(A: FloatArray) -> FloatArray:
@@ -392,7 +392,7 @@ def _main_effects(
     if one.levels:
         return lambda frame: np.empty((len(frame), 0))
     (name,) = one.variables
-    x = case.evaluation.variables[name].to_numpy(dtype=np.float64)
+    x = case.evaluation.variables[name].to_numpy(np.float64)
     points = np.unique(x)
     if len(points) > MOST_POINTS:
         points = np.unique(np.quantile(points, np.linspace(0, 1, MOST_POINTS)))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product, starmap
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
@@ -112,7 +112,7 @@ LEVELS = SmoothCategorical()
 CHECK = ExtraTreesRegressor(50, min_samples_leaf=5, max_features=1.0, random_state=0)
 
 
-Reading: TypeAlias = Literal["coefficients", "relevance", "targets"]
+Reading = Literal["coefficients", "relevance", "targets"]
 
 
 class Feature(NamedTuple):
@@ -281,7 +281,7 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     away = x - np.average(x, axis=0, weights=weights)
     variance, left = (weights @ np.square(part) for part in (away, v))
     shares = np.divide(left, variance, out=np.zeros_like(left), where=variance > 0)
-    return np.asarray(1 - shares)
+    return 1 - shares
 
 
 def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int = 1) -> Estimate:
@@ -718,11 +718,11 @@ def measure_rows(
     for one in features:
         law = case.conditional(samplers[one.name], one.variables)
         expected, x = np.asarray(law.prediction), case.evaluation.variables[[*one.variables]]
-        observed = x.to_numpy(dtype=object if one.levels else np.float64)
+        observed = x.to_numpy(object if one.levels else np.float64)
         if one.levels:
             observed = np.eye(len(one.levels))[codes_of(x[one.name], one.levels)]
         elif law.levels:  # a number of few values
-            expected = expected @ np.array(law.levels, dtype=np.float64)
+            expected = expected @ np.array(law.levels, np.float64)
         if (found := case.without(one.variables, predictor.kind)) is not None:
             without = pick(found)
         else:  # no column is left

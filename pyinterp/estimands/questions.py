@@ -13,7 +13,7 @@ from functools import cache, partial
 from importlib import import_module
 from inspect import Signature
 from pkgutil import walk_packages
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy.typing as npt
 
@@ -26,8 +26,8 @@ from pyinterp.storage import text_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 # What tells requests apart while their functions are at hand.
-RequestKey: TypeAlias = tuple[Hashable, ...]
-By: TypeAlias = str | npt.ArrayLike | None
+RequestKey = tuple[Hashable, ...]
+By = str | npt.ArrayLike | None
 ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "
     '`pfi(by="sex")`, or for one group with `rows=`.'
@@ -35,7 +35,7 @@ ONE_GROUP = (
 
 
 # What a function makes of the problem: an estimand, or several that are asked for together.
-Answerable: TypeAlias = Estimand | Mapping[str, Estimand]
+Answerable = Estimand | Mapping[str, Estimand]
 
 
 class Method(NamedTuple):
@@ -117,7 +117,7 @@ class Question:
 
     def of(self, problem: Problem) -> Mapping[str, Estimand]:
         """Return the estimands that are asked for; the only one has no name."""
-        made: Answerable = methods()[self.name].function(problem, **self.options)
+        made = methods()[self.name].function(problem, **self.options)
         if isinstance(made, Mapping):
             return made
         check_weights(made, problem.sample)
@@ -279,7 +279,7 @@ def request_of(estimand: Estimand) -> str:
     name = name if isinstance(name, str) else text_of(name)
     read = estimand.read.func if isinstance(estimand.read, partial) else estimand.read
     own = not str(getattr(read, "__module__", "")).startswith("pyinterp.")
-    form: Hashable = estimand.form or (estimand.read if own else "")
+    form = estimand.form or (estimand.read if own else "")
     return (
         f"{name}({', '.join(map(text_of, arguments))})"
         f"{f' {text_of(form)}' if form else ''} /{estimand.version}"

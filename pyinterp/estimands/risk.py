@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -25,7 +25,7 @@ from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
-RiskRelation: TypeAlias = Literal["loss", "explained"]
+RiskRelation = Literal["loss", "explained"]
 
 
 # A constant is sought so far from that without features, on the scale of the link.
@@ -132,7 +132,7 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
-    return np.asarray(np.broadcast_to(best, factual.shape))
+    return np.broadcast_to(best, factual.shape)
 
 
 def _beside_offset(
@@ -150,7 +150,7 @@ def _beside_offset(
     if link is exponential and (degree := _degree(loss)) is not None:
         exposure = np.exp(offset)
         shares = exposure**degree * (1.0 if weights is None else weights)
-        return np.asarray(np.exp(others) * loss.best_constant(y / exposure, shares))
+        return np.exp(others) * loss.best_constant(y / exposure, shares)
     start = float(np.log(np.mean(y) + TINY)) if link is exponential else 0.0
 
     def mean_loss(b: float) -> float:

@@ -178,7 +178,7 @@ def _means(replicates: Replicates) -> FloatArray:
         )
     sums = np.zeros((len(numbers), replicates.per_refit.shape[1]))
     np.add.at(sums, of, replicates.per_refit)
-    return np.asarray(sums / np.bincount(of)[:, None])
+    return sums / np.bincount(of)[:, None]
 
 
 register_variance("bootstrap", bootstrap, needs="bootstraps")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
@@ -38,7 +37,7 @@ OPPOSITE: Mapping[Alternative, Alternative] = {
 }
 
 # Where the test of a hypothesis is: an inference, its term, and the term's weight.
-Place: TypeAlias = tuple[TermInference, int, float]
+Place = tuple[TermInference, int, float]
 
 
 @dataclass(frozen=True, kw_only=True)

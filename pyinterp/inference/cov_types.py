@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_CLUSTERS, LEAST_PAIRS
 
-CovType: TypeAlias = (
+CovType = (
     Literal["half-sample", "half-sample-t", "bootstrap"]
     | Literal["corrected", "naive", "delta", "rows", "ustat", "influence"]
     | str
 )
-Estimator: TypeAlias = Callable[[Replicates], Variance]
+Estimator = Callable[[Replicates], Variance]
 
 # What replicates may have, by the name that `register_variance` takes, and where it comes from.
 NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
@@ -147,7 +147,7 @@ def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicate
             f'The estimator of `cov_type="{name}"` must return a `pyinterp.inference.Variance` '
             f"whose `cov` has shape ({q}, {q}), not {quote(found)}."
         )
-    cov = np.asarray(found.cov, dtype=np.float64)
+    cov = np.asarray(found.cov, np.float64)
     rounding = 1e-8 * np.fmax.reduce(np.abs(cov), axis=None, initial=0.0)
     known = np.isfinite(cov).any()  # else there is none, and `reason` or a note says why
     if (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 
 # Heading, column of a frame, and its format or those of its rows: "p" of p-values, "" of words.
-Column: TypeAlias = tuple[str, str, str | Sequence[str]]
+Column = tuple[str, str, str | Sequence[str]]
 
 ROUNDING = 1e-8  # of a value: an error below it is one of rounding
 SMALLEST = 0.0005  # p-value that is printed as a number
@@ -66,7 +65,7 @@ def p_in_words(p: float) -> str:
 
 def block(frame: pd.DataFrame, columns: Iterable[Column], names: Sequence[str]) -> pd.DataFrame:
     """Return columns of a frame as text, a row per name."""
-    texts: dict[str, list[str]] = {}
+    texts = {}
     for heading, column, formats in columns:
         values = frame[column]
         if formats in ("", "p"):
@@ -79,8 +78,8 @@ def block(frame: pd.DataFrame, columns: Iterable[Column], names: Sequence[str]) 
 
 def limits(tail: float, alternative: str, formats: str | Sequence[str]) -> list[Column]:
     """Return the columns of the limits that intervals have, with so much below and above them."""
-    low: Column = (f"[{tail:.3g}", "conf_low", formats)
-    high: Column = (f"{1 - tail:.3g}]", "conf_high", formats)
+    low = (f"[{tail:.3g}", "conf_low", formats)
+    high = (f"{1 - tail:.3g}]", "conf_high", formats)
     return {"greater": [low], "less": [high]}.get(alternative, [low, high])
 
 

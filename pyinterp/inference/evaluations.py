@@ -9,10 +9,9 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
@@ -75,7 +74,7 @@ class Evaluations:
             share=share,
         )
 
-    def among(self, rows: npt.NDArray[np.bool_]) -> tuple[Evaluations, tuple[IntArray, ...]]:
+    def among(self, rows: BoolArray) -> tuple[Evaluations, tuple[IntArray, ...]]:
         """Return the evaluations of some rows of the data, and their places among each refit's."""
         kept = rows[self.rows]
         place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
@@ -153,14 +152,13 @@ class Evaluations:
             times += np.bincount(self.at[k], minlength=len(times))
         return times
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.at)} refits", f"{len(self.rows)} rows")
+    __repr__ = about
 
 
 def places_of(parts: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
     """Return the distinct values of all parts, and of every part where its values are there."""
     last = max(map(np.max, filter(len, parts)), default=-1)
-    there = np.zeros(last + 1, dtype=bool)
+    there = np.zeros(last + 1, bool)
     for part in parts:
         there[part] = True
     distinct = np.flatnonzero(there)
@@ -172,7 +170,7 @@ def _by_row(parts: Sequence[Any], at: Sequence[IntArray], n: int) -> Any:
     """Return the values of distinct rows, of parts that have them by refit; None without."""
     if not parts or parts[0] is None:
         return None
-    values = np.empty(n, dtype=np.asarray(parts[0]).dtype)
+    values = np.empty(n, np.asarray(parts[0]).dtype)
     for part, places in zip(parts, at, strict=True):
         values[places] = part
     return values

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
-from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.refit_sums import RefitSums
@@ -69,5 +68,5 @@ def _welch(one: Variance, other: Variance) -> float:
     vary = below > 0
     if not vary.any():
         return float(min(one.df, other.df) if np.isnan(below).any() else np.inf)
-    df: FloatArray = (v + w)[vary] ** 2 / below[vary]
+    df = (v + w)[vary] ** 2 / below[vary]
     return float(df.min())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
@@ -12,8 +12,8 @@ from statsmodels.stats.multitest import multipletests, multitest_alias
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice
 
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
-ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES = get_args(Alternative)
 
 
 def symbol(df: float) -> str:

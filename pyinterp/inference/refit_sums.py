@@ -89,8 +89,7 @@ class RefitSums:
             engine=parts[0].engine,
         )
 
-    def __repr__(self) -> str:
-        return about(self, "{} refits, {} values".format(*self.values.shape))
+    __repr__ = about
 
 
 def _beside(*parts: FloatArray) -> FloatArray:
@@ -108,7 +107,7 @@ def _combine_sums(
     function: Callable[..., FloatArray], parts: Sequence[RefitSums]
 ) -> dict[str, Any]:
     """Return a linear function of the sums of several, by name."""
-    sums: dict[str, Any] = {}
+    sums = {}
     for name in ("effects", "halves", "shares"):
         if getattr(parts[0], name) is not None:
             sums[name] = function(*(getattr(part, name) for part in parts))

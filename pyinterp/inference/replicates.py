@@ -125,7 +125,7 @@ class Replicates:
     @property
     def of_pairs(self) -> FloatArray:
         """The estimates of refits on complementary halves, shape (M, 2, q)."""
-        return self.sums.values[np.array(self.evaluations.pairs, dtype=np.intp).reshape(-1, 2)]
+        return self.sums.values[np.array(self.evaluations.pairs, np.intp).reshape(-1, 2)]
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:

@@ -78,7 +78,7 @@ def sizes_of(
             "`width`, `effect` and `alpha` must be within reach of some number of rows, which "
             "these are not: give larger ones."
         )
-    return np.asarray(rows)
+    return rows
 
 
 def more_rows(

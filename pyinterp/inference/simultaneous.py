@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 from scipy import stats
@@ -15,7 +14,7 @@ from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative
 
 DRAWS = 100_000
-Root: TypeAlias = tuple[tuple[float, ...], ...]
+Root = tuple[tuple[float, ...], ...]
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 
@@ -135,5 +134,5 @@ def _outside(q: float, scale: FloatArray, rank: int, df: float) -> FloatArray:
     with np.errstate(divide="ignore"):
         square = np.square(q / scale)
     if np.isinf(df):
-        return np.asarray(stats.chi2.sf(square, rank))
-    return np.asarray(stats.f.sf(square / rank, rank, df))
+        return stats.chi2.sf(square, rank)
+    return stats.f.sf(square / rank, rank, df)

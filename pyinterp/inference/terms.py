@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import (
     Alternative,
@@ -60,20 +59,18 @@ class IntervalScale:
         low, high = self.range
         with np.errstate(divide="ignore"):
             # The distance from an end that is infinite adds 0.
-            return np.asarray(
-                1 / np.clip(values - low, 0, None) + 1 / np.clip(high - values, 0, None)
-            )
+            return 1 / np.clip(values - low, 0, None) + 1 / np.clip(high - values, 0, None)
 
     def back(self, values: FloatArray) -> FloatArray:
         """Return the inverse of g."""
         low, high = self.range
         with np.errstate(over="ignore"):
             if self.name == "logit":
-                return np.asarray(low + (high - low) / (1 + np.exp(-values)))
+                return low + (high - low) / (1 + np.exp(-values))
             if np.isfinite(low):
-                return np.asarray(low + np.exp(values))
+                return low + np.exp(values)
             if np.isfinite(high):
-                return np.asarray(high - np.exp(-values))
+                return high - np.exp(-values)
         return values
 
 
@@ -124,7 +121,7 @@ class TermInference:
         return self.symmetric and bool(self.scale.name) and self.variance.rescales
 
     @cached_property
-    def _inside(self) -> npt.NDArray[np.bool_]:
+    def _inside(self) -> BoolArray:
         """Whether intervals are on the other scale: not where estimates are no inner points."""
         return np.isfinite(self.scale.slope(self.estimate))
 

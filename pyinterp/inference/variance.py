@@ -139,8 +139,8 @@ class Variance:
         check_choice("alternative", alternative, ALTERNATIVES)
         t = self.statistic(estimate, bse, null)
         if alternative == "two-sided":
-            return np.asarray(2 * stats.t.sf(np.abs(t), self.df))
-        return np.asarray(stats.t.sf(t if alternative == "greater" else -t, self.df))
+            return 2 * stats.t.sf(np.abs(t), self.df)
+        return stats.t.sf(t if alternative == "greater" else -t, self.df)
 
     def joint_p_values(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.errors import DataError, InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Problem, check_estimate
@@ -146,7 +146,7 @@ class Analysis:
         column = data.column(by, "by")
         return RowGroups.of(column, data.complete, "group" if name is None else str(name))
 
-    def on(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
+    def on(self, rows: BoolArray, name: str) -> Analysis:
         """Return the analysis of the same fitted models on some of their evaluation rows.
 
         Parameters
@@ -414,10 +414,7 @@ class Analysis:
         )
         return self._fits[score]
 
-    def __repr__(self) -> str:
-        return about(
-            self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
-        )
+    __repr__ = about
 
 
 def _verdict(score: Loss | Metric, aim: Aim) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,8 @@ from pyinterp.results.together import ComparisonResults
 from pyinterp.storage import NAMELESS, text_of
 from pyinterp.whatif import Engine
 
-Comparable: TypeAlias = Interpretable | EstimandResults
-Contrasts: TypeAlias = Literal["reference", "all"]
+Comparable = Interpretable | EstimandResults
+Contrasts = Literal["reference", "all"]
 
 # Share of the rows that are common to the same data, where so many rows are distinct.
 IN_COMMON, DISTINCT = 0.5, 0.9

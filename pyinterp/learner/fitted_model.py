@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp._typing import Column, IntArray
 from pyinterp.data.design import Design
 from pyinterp.data.features import features_of
 from pyinterp.data.missing import Missing, MissingValues
@@ -251,7 +252,7 @@ class FittedModel(Keepable):
         )
 
 
-def _cluster_numbers(units: pd.Series[Any]) -> npt.NDArray[np.intp]:
+def _cluster_numbers(units: Column) -> IntArray:
     """Return the number of every row's cluster; raise `DataError` if there is only one."""
     numbers, clusters = pd.factorize(units)
     if len(clusters) < 2:

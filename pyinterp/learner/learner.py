@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -82,8 +82,8 @@ OF_LEARNER = dict.fromkeys(
     "it is an option of `pi.Learner` or `pi.Learner.from_formula`, beside the data.",
 )  # fmt: skip
 
-Measure: TypeAlias = str | Question | Estimand | Sequence[str | Question | Estimand]
-Encoding: TypeAlias = Literal["matrix", "frame"]
+Measure = str | Question | Estimand | Sequence[str | Question | Estimand]
+Encoding = Literal["matrix", "frame"]
 
 MEASURE_FORM = 'names and questions of what is wanted, such as `["pfi", pi.ask("pd", "x")]`'
 

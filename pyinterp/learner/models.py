@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import PredictionError
 from pyinterp.estimands.estimand import Estimand, check_estimate
-from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.questions import RequestKey, key_of
+from pyinterp.estimands.estimate import Estimate, ModelOnRows
+from pyinterp.estimands.questions import key_of
 from pyinterp.inference import Evaluations, Fold, RefitSums
 from pyinterp.inference.half_sample.half_refits import HalfRefits
 from pyinterp.inference.replicates import CoefficientErrors
@@ -19,7 +19,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.whatif import Engine, WhatIf
 
 # How rows are chosen: by refit, positions among its rows, and among those again.
-Positions: TypeAlias = tuple[tuple[IntArray, ...], ...]
+Positions = tuple[tuple[IntArray, ...], ...]
 
 
 class Scope(NamedTuple):
@@ -104,7 +104,7 @@ class Answer(NamedTuple):
 
 def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
     """Return the answers of one model on rows; a measurement that several read is made once."""
-    measured: dict[RequestKey, Measurement] = {}
+    measured = {}
     found = []
     for estimand in asked:
         key = key_of(estimand)[:2]
@@ -114,7 +114,7 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
         # Else they come with the numbers, or later, of all rows.
         if estimand.terms.names and estimand.pool is None:
             check_estimate(estimate, estimand, case.evaluation.nobs)
-        names: tuple[Any, ...] = ()
+        names = ()
         if estimand.basis == "model":
             engine, names = Engine("the fitted model"), tuple(measured[key])
         elif estimand.leave_out:

@@ -235,8 +235,7 @@ def stated_by(problem: Problem) -> Predictor | None:
     """Return the first model's predictor of distributions, if it was asked for."""
     if problem.predictor.kind == "probability":
         return problem.predictive
-    stated: Predictor | None = vars(problem).get("predictive")
-    return stated
+    return vars(problem).get("predictive")
 
 
 def _requests(
@@ -274,7 +273,7 @@ def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysi
     PredictionError
         If refits state different families of distributions.
     """
-    records: dict[int, ModelRecord] = {refit.number: refit.record for refit in analysis.refits}
+    records = {refit.number: refit.record for refit in analysis.refits}
     first, *_ = records.values()
     for number, record in records.items():
         families = [r.distributions and r.distributions.distribution for r in (record, first)]
@@ -297,7 +296,7 @@ def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysi
         problem = replace(analysis.problem, elsewhere=record)
         return replace(analysis, problem=problem, refits=refits, models=record)
 
-    findings: dict[str, Finding] = {}
+    findings = {}
     for part, estimands in _requests(questions, recalling(models)).values():
         asked = list(estimands)
         replies = [

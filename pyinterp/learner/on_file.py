@@ -176,7 +176,7 @@ class ResultsOnFile(Keepable, Savable):
 
 def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
     """Return the mean over refits of predictions: an array, or a column for every class."""
-    mean: FloatArray = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
+    mean = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
     classes = refits[0].predictor.classes
     return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
 

@@ -21,7 +21,7 @@ from pyinterp.losses.rowwise import check_needs
 from pyinterp.losses.scorers import ScorerFunction, formula_of, name_of, needs_of, scorer_of
 from pyinterp.models.predictor import Predictor
 
-MetricFunctionLike: TypeAlias = Callable[..., Any]
+MetricFunctionLike = Callable[..., Any]
 MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
 
 # Weight that is added to a row; every row has 1.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.prediction_checks import read_only, real_numbers
@@ -18,17 +17,16 @@ from pyinterp.models.predictor import Kind, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-MetricName: TypeAlias = Literal[
+MetricName = Literal[
     "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
     "logloss", "log_loss", "brier", "roc_auc", "pr_auc",
 ]  # fmt: skip
 # The change by rounding, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-Rows: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
-Result: TypeAlias = tuple[float, FloatArray]  # a metric, and influences or derivatives by row
-Formula: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], Result]
+Rows = Callable[[FloatArray, FloatArray], FloatArray]
+Result = tuple[float, FloatArray]  # a metric, and influences or derivatives by row
+Formula = Callable[[FloatArray, FloatArray, FloatArray], Result]
 
 TWO_SENSITIVITIES = (
     "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in R's "
@@ -231,7 +229,7 @@ def _half_brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 def _correct(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return 1 for rows whose class is predicted, else 0."""
-    return np.asarray(most_probable(prediction) == y, dtype=np.float64)
+    return np.asarray(most_probable(prediction) == y, np.float64)
 
 
 def _balanced_accuracy(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
@@ -334,7 +332,7 @@ def _score(name: str, formula: Formula, **options: Any) -> FormulaMetric:
 
 
 LOG_LOSS = _MeanOf(LOSSES["log"])
-METRICS: Mapping[str, FormulaMetric] = {
+METRICS = {
     metric.name: metric
     for metric in (
         _error("rmse", _root_mean_square, unit="{y}"),

@@ -69,7 +69,7 @@ class _OfOneClass:
 
     def __call__(self, y: FloatArray, probabilities: FloatArray) -> FloatArray:
         p = probabilities[..., self.position]
-        member = np.asarray(y == self.position, dtype=np.float64)
+        member = np.asarray(y == self.position, np.float64)
         return self.loss(member, np.stack([1 - p, p], axis=-1))
 
 

@@ -20,11 +20,11 @@ from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probab
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-LossName: TypeAlias = Literal[
+LossName = Literal[
     "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
     "zero_one",
 ]  # fmt: skip
-LossFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+LossFunction = Callable[[FloatArray, FloatArray], FloatArray]
 LossLike: TypeAlias = "LossName | Loss | LossFunction"
 
 # Probabilities below the rounding unit carry no information; scikit-learn's log_loss clips here.
@@ -262,7 +262,7 @@ def check_needs(
 
 def _squared_error(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return squared errors."""
-    return np.asarray(np.square(y - prediction))
+    return np.square(y - prediction)
 
 
 def _absolute(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -289,27 +289,27 @@ def _check_positive(name: str, y: FloatArray, prediction: FloatArray, *, zero: b
 def _poisson(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return Poisson deviances."""
     _check_positive("poisson", y, prediction, zero=True)
-    return np.asarray(2 * special.kl_div(y, prediction))
+    return 2 * special.kl_div(y, prediction)
 
 
 def _gamma(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return gamma deviances."""
     _check_positive("gamma", y, prediction, zero=False)
-    return np.asarray(2 * (y / prediction - np.log(y / prediction) - 1))
+    return 2 * (y / prediction - np.log(y / prediction) - 1)
 
 
 def _tweedie(y: FloatArray, prediction: FloatArray, p: float) -> FloatArray:
     _check_positive(f"Tweedie, p = {p:g}", y, prediction, zero=p < 2)
     one, two = 1 - p, 2 - p
     of_y = np.asarray(y, np.float64) ** two / (one * two)
-    return np.asarray(2 * (of_y - y * prediction**one / one + prediction**two / two))
+    return 2 * (of_y - y * prediction**one / one + prediction**two / two)
 
 
 def _negative_binomial(y: FloatArray, prediction: FloatArray, alpha: float) -> FloatArray:
     """Return the deviance at a variance of mean + alpha mean²."""
     _check_positive("negative binomial", y, prediction, zero=True)
     ratio = (1 + alpha * y) / (1 + alpha * prediction)
-    return np.asarray(2 * (special.xlogy(y, y / prediction) - (y + 1 / alpha) * np.log(ratio)))
+    return 2 * (special.xlogy(y, y / prediction) - (y + 1 / alpha) * np.log(ratio))
 
 
 def _pinball(y: FloatArray, prediction: FloatArray, q: float) -> FloatArray:
@@ -341,18 +341,18 @@ def _binomial(y: FloatArray, prediction: FloatArray) -> FloatArray:
             f"not {low if low < 0 else high:.6g}."
         )
     p = np.clip(prediction, EPSILON, 1 - EPSILON)
-    return np.asarray(2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p)))
+    return 2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p))
 
 
 def _probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return the predicted probability of the observed class."""
     index = np.broadcast_to(y.astype(np.intp), prediction.shape[:-1])[..., None]
-    return np.asarray(np.take_along_axis(prediction, index, axis=-1)[..., 0])
+    return np.take_along_axis(prediction, index, axis=-1)[..., 0]
 
 
 def _log(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return minus the logarithm of the observed class's probability."""
-    return np.asarray(-np.log(np.clip(_probability(y, prediction), EPSILON, 1.0)))
+    return -np.log(np.clip(_probability(y, prediction), EPSILON, 1.0))
 
 
 def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
@@ -370,7 +370,7 @@ def _ranked_probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return 1 for rows whose class is not predicted, else 0."""
-    return np.asarray(most_probable(prediction) != y, dtype=np.float64)
+    return np.asarray(most_probable(prediction) != y, np.float64)
 
 
 def _shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from pyinterp.losses.metrics import METRICS, Formula, FormulaMetric, Metric, Res
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-Scorer: TypeAlias = Callable[..., Any]
+Scorer = Callable[..., Any]
 
 # Functions with their default options, by our name.
 FUNCTIONS = {
@@ -154,7 +154,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # skle
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""
-        return np.asarray(self.labels[rows[:, 0]])
+        return self.labels[rows[:, 0]]
 
     @available_if(lambda self: self.probabilities.size)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, rows: IntArray) -> FloatArray:

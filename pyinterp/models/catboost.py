@@ -72,7 +72,7 @@ def _trees(model: Any) -> Ensemble | None:
     if params.get("grow_policy") != "SymmetricTree" or any(ask() for ask in others):
         return None
     scale, bias = model.get_scale_and_bias()
-    base = np.atleast_1d(np.asarray(bias, dtype=np.float64))
+    base = np.atleast_1d(np.asarray(bias, np.float64))
     leaves = model.get_leaf_values().reshape(-1, len(base))
     if len(leaves) > MOST_LEAVES:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import Column, FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.data.design import Design
 from pyinterp.errors import DesignError, PredictionError
@@ -95,10 +95,10 @@ def _inputs_of_encoders(first: Any, number: int) -> set[int]:
 
 
 def _tells_no_values_apart(
-    predictor: Predictor, design: Design, rows: pd.DataFrame, column: pd.Series[Any]
+    predictor: Predictor, design: Design, rows: pd.DataFrame, column: Column
 ) -> bool:
     """Whether a model refuses values between the observed ones, or predicts all unseen alike."""
-    seen = np.unique(column.dropna().to_numpy(dtype=np.float64))
+    seen = np.unique(column.dropna().to_numpy(np.float64))
     gaps = np.diff(seen)
 
     def at(values: FloatArray) -> FloatArray | None:

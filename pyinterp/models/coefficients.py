@@ -69,8 +69,7 @@ class Coefficients:
             places[id(self.holder._results)] = other._results
         return deepcopy(predictor, places)
 
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.values)} coefficients")
+    __repr__ = about
 
 
 def coefficients_of(fitted: Any) -> Coefficients | None:
@@ -102,10 +101,10 @@ def _with_covariance(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)  # glum warns of one that is not right
-            cov = np.asarray(covariance(), dtype=np.float64)
+            cov = np.asarray(covariance(), np.float64)
     except (AttributeError, TypeError, ValueError, RuntimeError, UserWarning):
         return None  # not stored, or penalized
-    flat = np.asarray(values, dtype=np.float64).ravel(order="F")  # as in MNLogit
+    flat = np.asarray(values, np.float64).ravel(order="F")  # as in MNLogit
     if cov.shape != (len(flat), len(flat)) or not np.isfinite(cov).all() or not cov.any():
         return None
     spread = np.sqrt(np.abs(np.diag(cov)))

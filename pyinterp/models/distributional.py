@@ -101,7 +101,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         >>> fitted.predict(data[["bmi", "bp"]].head(2)).round(1).tolist()
         [209.7, 100.9]
         """
-        return np.asarray(self._fitted_estimator.predict(X), dtype=np.float64)
+        return np.asarray(self._fitted_estimator.predict(X), np.float64)
 
     def predict_parameters(self, X: Any) -> FloatArray:
         """Return the parameters of the distribution of each row, shape (n, P).
@@ -113,7 +113,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         [[209.7, 54.0], [100.9, 54.0]]
         """
         self._check()
-        parameters = np.asarray(self.parameters(self._fitted_estimator, X), dtype=np.float64)
+        parameters = np.asarray(self.parameters(self._fitted_estimator, X), np.float64)
         expected = (len(X), len(self.predictive_distribution.parameters))
         if parameters.shape != expected:
             names = " and ".join(self.predictive_distribution.parameters)

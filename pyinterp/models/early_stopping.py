@@ -127,7 +127,7 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _split(self, y: Any, groups: npt.ArrayLike | None) -> tuple[IntArray, IntArray]:
         """Return the positions of rows that train, and of those that are held out."""
-        kind: Any = ShuffleSplit
+        kind = ShuffleSplit
         counts, held_out = np.unique(y, return_counts=True)[1], int(np.ceil(self.share * len(y)))
         if groups is not None:
             kind = GroupShuffleSplit

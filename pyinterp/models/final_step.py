@@ -48,9 +48,9 @@ def final_step(fitted: Any) -> FinalStep:
 
     These predict what the model inside predicts of its inputs. So does no other wrapper.
     """
-    model: Any = fitted
+    model = fitted
     wrappers: list[Any] = []
-    pipelines: list[Any] = []
+    pipelines = []
     while True:
         steps = getattr(model, "steps", None)
         best = getattr(model, "best_estimator_", None)
@@ -71,7 +71,7 @@ def final_step(fitted: Any) -> FinalStep:
 
 def _through(pipelines: Sequence[Any], matrix: Matrix) -> Any:
     """Return the rows of a design after the steps of pipelines, one after the other."""
-    inputs: Any = matrix
+    inputs = matrix
     for pipeline in pipelines:
         inputs = pipeline.transform(inputs)
     return inputs

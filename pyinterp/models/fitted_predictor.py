@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import Column, FloatArray
 from pyinterp.checks import is_list
 from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
@@ -20,11 +20,7 @@ from pyinterp.models.predictor import Predictor, check_kind, learner_name, plain
 
 
 def predictor_of(
-    fitted: Any,
-    classes: Sequence[Any] | None,
-    response: pd.Series[Any] | None,
-    name: str,
-    weighted: bool,
+    fitted: Any, classes: Sequence[Any] | None, response: Column | None, name: str, weighted: bool
 ) -> tuple[Predictor, Response | None, FloatArray | None]:
     """Return the predictor, and name, classes and numbers of the response if there is one."""
     results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
@@ -63,7 +59,7 @@ def predictor_of(
             f"{list_of(predictor.classes)}."
         )
     about = Response(name=name, classes=predictor.classes, ordinal=predictor.ordinal)
-    return predictor, about, np.asarray(codes, dtype=np.float64)
+    return predictor, about, np.asarray(codes, np.float64)
 
 
 def check_classes(classes: object) -> None:
@@ -77,9 +73,7 @@ def check_classes(classes: object) -> None:
         )
 
 
-def _as_booleans(
-    classes: Sequence[Any] | None, response: pd.Series[Any] | None
-) -> Sequence[Any] | None:
+def _as_booleans(classes: Sequence[Any] | None, response: Column | None) -> Sequence[Any] | None:
     """Return the classes 0 and 1 as False and True if the response is booleans."""
     booleans = response is not None and response.dtype == bool and classes == (0, 1)
     return (False, True) if booleans else classes

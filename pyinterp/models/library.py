@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -15,9 +15,9 @@ from pyinterp.models.links import Link
 from pyinterp.models.trees import Ensemble
 
 # From a model's inputs to parameters of distributions, shape (n, P).
-Parameters: TypeAlias = Callable[[Any], FloatArray]
+Parameters = Callable[[Any], FloatArray]
 # A family, and the function that gives its parameters.
-Statement: TypeAlias = tuple[Distribution, Parameters]
+Statement = tuple[Distribution, Parameters]
 
 MEANS = ("mean", "rate per exposure", "probability")
 HALF = 0.5

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TypeAlias
 
 import numpy as np
 from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 
-Link: TypeAlias = Callable[[FloatArray], FloatArray]
+Link = Callable[[FloatArray], FloatArray]
 # From sums, shape (n, outputs), and predictions to derivatives with respect to sums, shape
 # (n, values, outputs): of the mean, or of the probabilities of all classes but the first.
-Slope: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+Slope = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def identity(sums: FloatArray) -> FloatArray:
@@ -32,7 +31,7 @@ def only_sum(sums: FloatArray) -> FloatArray:
 
 def exponential(sums: FloatArray) -> FloatArray:
     """Return the exponential of the only sum."""
-    return np.asarray(np.exp(sums[..., 0]))
+    return np.exp(sums[..., 0])
 
 
 def two_classes(inverse: Link) -> Link:
@@ -50,13 +49,13 @@ def two_classes(inverse: Link) -> Link:
 @two_classes
 def logistic(sums: FloatArray) -> FloatArray:
     """Return the logistic function of the only sum."""
-    return np.asarray(special.expit(sums[..., 0]))
+    return special.expit(sums[..., 0])
 
 
 @two_classes
 def probit(sums: FloatArray) -> FloatArray:
     """Return the normal distribution function of the only sum."""
-    return np.asarray(stats.norm.cdf(sums[..., 0]))
+    return stats.norm.cdf(sums[..., 0])
 
 
 def softmax(sums: FloatArray) -> FloatArray:
@@ -82,7 +81,7 @@ def largest(sums: FloatArray) -> FloatArray:
     if sums.shape[-1] == 1:
         sums = np.concatenate([-sums, sums], axis=-1)
     best = sums.argmax(axis=-1)[..., None]
-    return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
+    return np.asarray(best == np.arange(sums.shape[-1]), np.float64)
 
 
 SLOPES: Mapping[Link, Slope] = {

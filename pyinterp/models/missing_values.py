@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from sklearn.utils import get_tags
 
@@ -11,7 +11,7 @@ from pyinterp.models.libraries import LIBRARIES, library_of
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
-Handling: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
+Handling = Literal["refuses", "fills", "passes", "mixed", ""]
 # Transformers of scikit-learn that take missing values and give none.
 FILLING = {"OneHotEncoder", "TargetEncoder", "SimpleImputer", "KNNImputer", "IterativeImputer"}
 # Estimators around another that hand rows on as they are, which their tags do not say.

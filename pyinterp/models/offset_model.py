@@ -138,7 +138,7 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         given = _offset_of(model)
         if given.linear:
             booster = booster_of(model)
-            response = np.asarray(y, dtype=np.float64)
+            response = np.asarray(y, np.float64)
             weights = options.get("sample_weight", np.ones(len(response)))
             self.base_ = start_of(booster, response, offset, weights)
             if given.base:  # `predict` adds it, so that it is to be 0
@@ -227,7 +227,7 @@ def _refusal(estimator: Any) -> str:
 def _apart(matrix: Matrix) -> tuple[Matrix, FloatArray]:
     """Return the columns of the model, and the offset."""
     if isinstance(matrix, pd.DataFrame):
-        return matrix.iloc[:, :-1], matrix.iloc[:, -1].to_numpy(dtype=np.float64)
+        return matrix.iloc[:, :-1], matrix.iloc[:, -1].to_numpy(np.float64)
     if not isinstance(matrix, np.ndarray):
         frame = nw.from_native(cast(Any, matrix), eager_only=True)
         return frame[:, :-1].to_native(), frame[:, -1].to_numpy().astype(np.float64)

@@ -46,7 +46,7 @@ def as_numbers(predictions: Any, who: str) -> FloatArray:
     numbers = real_numbers(predictions)
     if numbers is not None:
         return numbers.copy()  # an estimator may use the same memory again
-    first = next(iter(np.ravel(np.array(predictions, dtype=object))), predictions)
+    first = next(iter(np.ravel(np.array(predictions, object))), predictions)
     raise PredictionError(
         f"Predictions must be real numbers; {who} returned values such as {quote(first)}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 from pyinterp.storage import AbsentFunction
 
-Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
+Kind = Literal["mean", "probability", "label", "distribution", "answers"]
 # Decimals of probabilities that the order of a sum does not change.
 DECIMALS = 12
 
@@ -224,7 +224,7 @@ class Predictor:
         """Return 1 for the class of each label and 0 for the others."""
         said = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
         if said.ndim != 1:
-            return np.asarray(said, dtype=np.float64)  # refused for its shape
+            return np.asarray(said, np.float64)  # refused for its shape
         labels = pd.Index(list(self.labels or ()), dtype=object)
         codes = labels.get_indexer(pd.Index(said, dtype=object))
         if (codes < 0).any():
@@ -232,7 +232,7 @@ class Predictor:
                 f"{self.name} must predict its classes, {list_of(labels)}, but it predicted "
                 f"{quote(plain(said[codes < 0][0]))}."
             )
-        return np.asarray(codes[:, None] == np.arange(len(labels)), dtype=np.float64)
+        return np.asarray(codes[:, None] == np.arange(len(labels)), np.float64)
 
     def _answers(self, matrix: Matrix) -> FloatArray:
         """Return label, probabilities and decision function side by side, (n, `width`)."""
@@ -270,7 +270,7 @@ class Predictor:
 
     def by_kind(self, matrix: Matrix) -> dict[Kind, FloatArray]:
         """Return predictions by their kind; of a model that states probabilities labels too."""
-        answers: dict[Kind, FloatArray] = {self.kind: self(matrix)}
+        answers = {self.kind: self(matrix)}
         if self.kind == "probability":
             answers["label"] = self.as_kind("label")(matrix)
         return answers
@@ -314,8 +314,7 @@ class Predictor:
         """What tables and messages call the estimator."""
         return learner_name(self.estimator)
 
-    def __repr__(self) -> str:
-        return about(self, f"{self.kind} of {learner_name(self.estimator)}")
+    __repr__ = about
 
 
 def most_probable(probabilities: FloatArray) -> IntArray:

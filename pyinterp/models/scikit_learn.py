@@ -7,7 +7,7 @@ that training did not have is missing to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -31,14 +31,14 @@ from pyinterp._typing import FloatArray
 from pyinterp.distributions import Normal, NormalMixture
 from pyinterp.errors import PredictionError
 from pyinterp.models.library import HALF, Aim, Library, Statement
-from pyinterp.models.links import Link, exponential, identity, logistic, only_sum, softmax
+from pyinterp.models.links import exponential, identity, logistic, only_sum, softmax
 from pyinterp.models.objectives import LOG_LINKS, aim_by_words
 from pyinterp.models.trees import Ensemble, TreeNodes, of_treelite
 
 # What nodes of its trees hold: another field would be another kind of split.
 NODE = {"left_child", "right_child", "feature", "threshold", "missing_go_to_left"}
 NODE |= {"impurity", "n_node_samples", "weighted_n_node_samples"}
-LINKS: Mapping[str, Link] = {
+LINKS = {
     "IdentityLink": only_sum,
     "LogLink": exponential,
     "LogitLink": logistic,
@@ -117,7 +117,7 @@ def _of_trees(estimator: Any) -> Ensemble | None:
 
     def nodes() -> Iterator[TreeNodes]:
         for tree in fitted:
-            leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+            leaves = np.asarray(tree.value[:, 0, :], np.float64)
             if classifier:  # as shares: older trees have counts
                 leaves = leaves / leaves.sum(axis=1, keepdims=True)
             yield TreeNodes(

@@ -1,7 +1,5 @@
 """What skorch needs."""
 
-from __future__ import annotations
-
 from pyinterp.models.library import Library
 
 SKORCH = Library(

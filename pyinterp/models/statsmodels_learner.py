@@ -51,7 +51,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
     def learner_name(self) -> str:
         """The model's class with its family, as tables print it."""
         family = (self.options or {}).get("family")
-        name: str = self.model.__name__
+        name = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
 
     @property
@@ -80,7 +80,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         beside = {} if offset is None else {"offset": offset}
-        return np.asarray(self.results_.predict(rows, **beside), dtype=np.float64)
+        return np.asarray(self.results_.predict(rows, **beside), np.float64)
 
 
 class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[misc]  # untyped
@@ -93,7 +93,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
         rows, response = validate_data(
             self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
-        self._fit(rows, np.asarray(response, dtype=np.float64), offset)
+        self._fit(rows, np.asarray(response, np.float64), offset)
         return self
 
     def predict(self, X: npt.ArrayLike, offset: FloatArray | None = None) -> FloatArray:

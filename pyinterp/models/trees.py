@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +14,17 @@ from pyinterp.models.links import Link, exponential, identity, logistic, only_su
 
 # A model's own levels: of all columns of the type category, in order, or of columns by position;
 # None for a column whose levels are numbers, which stay as they are.
-Levels: TypeAlias = Sequence[Sequence[Any]] | Mapping[int, Sequence[Any] | None]
+Levels = Sequence[Sequence[Any]] | Mapping[int, Sequence[Any] | None]
 # By categorical node, categories, and whether these are what goes to the left.
-Categories: TypeAlias = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
+Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
 
 ONE_ROOT = np.zeros(1, np.intp)
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 # Treelite's postprocessors, for one output and for several.
-_OF_ONE: dict[str, Link] = {"identity": only_sum, "sigmoid": logistic, "exponential": exponential}
-_OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
+_OF_ONE = {"identity": only_sum, "sigmoid": logistic, "exponential": exponential}
+_OF_SEVERAL = {"identity": identity, "softmax": softmax}
 
 
 class TreeNodes(NamedTuple):
@@ -138,7 +138,7 @@ def of_treelite(model: Any, **facts: Any) -> Ensemble | None:
             )
         ],
         # A copy: treelite gives views of memory that goes with its model.
-        base=np.array(header.get_field("base_scores"), dtype=np.float64),
+        base=np.array(header.get_field("base_scores"), np.float64),
         scale=1.0 / model.num_tree if averaged else 1.0,
         link=link,
         **facts,
@@ -153,7 +153,7 @@ def _leaves(
     if output is not None:
         values[:, output] = get("leaf_value")
         return values
-    vector, begin = np.asarray(get("leaf_vector"), dtype=np.float64), get("leaf_vector_begin")
+    vector, begin = np.asarray(get("leaf_vector"), np.float64), get("leaf_vector_begin")
     for q in np.flatnonzero(left < 0):
         values[q] = vector[int(begin[q]) : int(begin[q]) + outputs]
     return values

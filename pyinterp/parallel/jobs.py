@@ -10,7 +10,7 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -83,7 +83,7 @@ def outcomes(
         require="sharedmem" if in_memory else None,
         return_as="generator" if ordered else "generator_unordered",
     )
-    results: Generator[T, None, None] | None = None
+    results = None
     try:
         results = parallel(map(delayed(call.do), jobs))
         here = in_memory or joblib.effective_n_jobs(n_jobs) == 1

@@ -1,7 +1,5 @@
 """Loops that are compiled when they are first called."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 

@@ -1,7 +1,5 @@
 """Machine code of loops, by numba: made once per machine, if a folder can keep it."""
 
-from __future__ import annotations
-
 import warnings
 from contextlib import suppress
 

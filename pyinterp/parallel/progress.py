@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Generator, Iterable
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeVar
 
 from pyinterp.errors import RefitWarning, level_of_caller
 
@@ -16,7 +16,7 @@ SLOW = (
     "{} will take about {} more, for {} models. `fit(max_evaluation_rows=...)` makes that "
     "short and `bse` larger, and `progress=True` shows a bar."
 )
-ProgressOption: TypeAlias = bool | Literal["log"]
+ProgressOption = bool | Literal["log"]
 
 LOG = logging.getLogger("pyinterp")
 # Seconds that work takes at least of which progress is shown, and between lines of a log; and those

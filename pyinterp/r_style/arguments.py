@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as bind
 from inspect import signature
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,8 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
 
-Task: TypeAlias = Literal["auto", "regression", "classification"]
-PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
+Task = Literal["auto", "regression", "classification"]
+PredGrid = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 
 # Binomial models of R's glm have the probability of the second level first.
 EVENT_FIRST = ("GLM", "Logit", "Probit")
@@ -182,7 +182,7 @@ def class_of(classes: Sequence[Any], which_class: int) -> Any:
 
 def _on_link(inv_link: Callable[[FloatArray], FloatArray], probability: FloatArray) -> FloatArray:
     """Return the inverse link of the logit of probabilities."""
-    return np.asarray(inv_link(np.moveaxis(rescale(probability, (0, 1), "logit"), 0, -1)))
+    return inv_link(np.moveaxis(rescale(probability, (0, 1), "logit"), 0, -1))
 
 
 def factors(variables: pd.DataFrame) -> list[str]:

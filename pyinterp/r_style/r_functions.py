@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from inspect import Parameter, Signature, signature
 from textwrap import fill, indent
-from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from pyinterp.checks import (
     NOT_NEGATIVE,
@@ -32,7 +32,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # Who has the function: `pyinterp.r_style` computes itself, `r_bridge` calls R.
-Side: TypeAlias = Literal["r_style", "r_bridge"]
+Side = Literal["r_style", "r_bridge"]
 WIDTH = 88  # of lines in docstrings, without their indentation
 INTERVALS = {"not negative": NOT_NEGATIVE, "share": Interval(0, 1, "high")}
 

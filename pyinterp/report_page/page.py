@@ -10,7 +10,7 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import Any, TypeAlias
+from typing import Any
 
 from pyinterp.checks import check_alpha, check_count, check_text
 from pyinterp.data.features import names_of
@@ -22,7 +22,7 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands
 from pyinterp.storage.files import target_of, whole_file
 
-Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
+Tables = Mapping[str, Sequence[EstimandResults]]
 
 DPI = 192  # twice as many as screens have
 WIDTH = 7.0  # of pictures, in inches

@@ -164,8 +164,7 @@ class Context:
     family: str = ""
     choices: str = ""
 
-    def __repr__(self) -> str:
-        return about(self, self.learner, self.plan, f"{self.nobs} rows")
+    __repr__ = about
 
 
 def context_of(refits: Sequence[Refit], **words: Any) -> Context:

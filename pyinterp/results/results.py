@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from plotnine import ggplot
 
 
-Hypothesis: TypeAlias = (
+Hypothesis = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 )
-Geom: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
+Geom = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 RANK_DRAWS = 100_000
 LONGEST_SUM = 50  # characters of a contrast's name
@@ -189,8 +189,8 @@ class EstimandResults(TableOfEstimands):
         parameter = self.estimand.parameter
         null = np.nan if parameter.null is None else parameter.null
         return TermInference(
-            estimate=np.asarray(self.params, dtype=np.float64),
-            bse=np.asarray(self.bse, dtype=np.float64),
+            estimate=np.asarray(self.params, np.float64),
+            bse=np.asarray(self.bse, np.float64),
             null=np.full(len(self.params), null),
             variance=self.variance,
             alternative=self.alternative,
@@ -986,7 +986,7 @@ def _hypothesis_names(
     It is the user's own text if there is one per row, else the linear combination written out, such
     as ``x1 - 0.5 x2``, or c0, c1, ... (as in statsmodels) if that is long.
     """
-    parts: list[Any] = []
+    parts = []
     count = len(weights)
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")
@@ -1066,7 +1066,7 @@ def ranks_of(
 ) -> pd.DataFrame:
     """Return the probability of each rank for each term, in the order of expected ranks."""
     check_flag("largest_first", largest_first)
-    values = (1.0 if largest_first else -1.0) * np.asarray(estimates, dtype=np.float64)
+    values = (1.0 if largest_first else -1.0) * np.asarray(estimates, np.float64)
     shares, _ = rank_probabilities(values, cov, df, draws=RANK_DRAWS, seed=0)
     places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")

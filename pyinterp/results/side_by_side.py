@@ -281,7 +281,7 @@ def _choose(terms: Sequence[str], **chosen: str | Sequence[str] | None) -> Seque
     for term in terms:
         for name in dict.fromkeys((term, _variable(term))):
             of_name.setdefault(name, []).append(term)
-    named: dict[str, list[str]] = {}
+    named = {}
     for argument, value in chosen.items():
         names = [] if value is None else names_of(value, argument)
         if value is not None:
@@ -297,7 +297,7 @@ def _cells(
     column: _Column, terms: Sequence[str], formats: Mapping[str, str], *, stars: bool
 ) -> list[str]:
     """Return estimates as text, with standard errors below; empty where there is no such term."""
-    cells: list[str] = []
+    cells = []
     for term in terms:
         if term not in column.params:
             cells += ["", ""]

@@ -16,7 +16,6 @@ from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TypeAlias
 
 import pandas as pd
 from statsmodels.iolib.summary import Summary
@@ -26,7 +25,7 @@ from statsmodels.iolib.tableformatting import fmt_params
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.storage import whole_file
 
-Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
+Fact = tuple[str, str]  # a name and a value of a header
 
 FORMATS = {"text": ".txt", "html": ".html", "latex": ".tex", "markdown": ".md", "csv": ".csv"}
 WIDTH = 80

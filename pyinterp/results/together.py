@@ -474,7 +474,7 @@ class UncertaintyResults(SeveralResults):
 
 def _limits(results: EstimandResults, alpha: float) -> FloatArray:
     """Return limits of intervals, shape (q, 2); both 0 where a feature changes nothing."""
-    limits = results.conf_int(alpha).to_numpy(dtype=np.float64)
+    limits = results.conf_int(alpha).to_numpy(np.float64)
     nothing = (results.params.to_numpy() == 0) & np.isnan(limits).any(axis=1)
     return np.where(nothing[:, None], 0.0, limits)
 

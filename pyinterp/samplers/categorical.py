@@ -106,7 +106,7 @@ class _CategoricalDistribution(ConditionalDistribution):
         first = column.drop_duplicates()  # of the data's type
         order = [first.tolist().index(level) for level in levels_of(column)]
         self._frame = first.iloc[order].reset_index(drop=True).to_frame()
-        labels = self._frame[name].to_numpy(dtype=object)
+        labels = self._frame[name].to_numpy(object)
         self.levels = tuple(labels)
 
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
@@ -119,7 +119,7 @@ class _CategoricalDistribution(ConditionalDistribution):
             # A level without training rows has probability 0.
             return train_estimator(estimator, others, codes, data.seed, range(len(labels)), weights)
 
-        self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
+        self._shares = np.asarray(data.out_of_sample(fit), np.float64)
         self.prediction = self._shares
         self.size = len(labels)
         codes = codes_of(data.target[name], self.levels)

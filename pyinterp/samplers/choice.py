@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import Literal, TypeAlias, TypeGuard
+from collections.abc import Collection, Mapping
+from typing import Literal, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,12 @@ from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
-SamplerName: TypeAlias = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
-SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
+SamplerName = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
+SamplerLike = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
 
 MOST_CODES = 10  # whole numbers that may be codes of categories
 
-SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
+SAMPLERS = {
     "residual": Residual,
     "categorical": Categorical,
     "subgroup": Subgroup,

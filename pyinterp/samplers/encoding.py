@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import DataError
 
@@ -22,7 +22,7 @@ def blocks(n: int, per_row: int) -> Iterator[IntArray]:
         yield np.arange(start, min(start + step, n))
 
 
-def levels_of(column: pd.Series[Any]) -> list[Any]:
+def levels_of(column: Column) -> list[Any]:
     """Return the levels that occur, in order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return [v for v in column.cat.categories if (column == v).any()]
@@ -43,20 +43,20 @@ def by_column(
 
     Numbers in `codes` are codes of levels.
     """
-    parts: dict[str, FloatArray] = {}
+    parts = {}
     for name, column in frame.items():
         if is_category(column) or name in codes:
-            levels = np.array(levels_of(sample[str(name)]), dtype=object)
-            same = column.to_numpy(dtype=object)[:, None] == levels
+            levels = np.array(levels_of(sample[str(name)]), object)
+            same = column.to_numpy(object)[:, None] == levels
             parts[str(name)] = same.astype(np.float64)
         else:
-            parts[str(name)] = column.to_numpy(dtype=np.float64)[:, None]
+            parts[str(name)] = column.to_numpy(np.float64)[:, None]
     return parts
 
 
-def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
+def codes_of(column: Column, levels: Sequence[Any]) -> IntArray:
     """Return the position of every value in `levels`; raise `DataError` for other values."""
-    same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
+    same = column.to_numpy(object)[:, None] == np.array(levels, object)
     unseen = np.flatnonzero(~same.any(axis=1))
     if len(unseen):
         raise DataError(
@@ -64,4 +64,4 @@ def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
             f"{column.iloc[unseen[0]]!r} of `{column.name}` does not; make the learner with data "
             "that have all levels."
         )
-    return np.asarray(same.argmax(axis=1), dtype=np.intp)
+    return np.asarray(same.argmax(axis=1), np.intp)

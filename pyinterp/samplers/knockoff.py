@@ -100,7 +100,7 @@ class _KnockoffDistribution(ConditionalDistribution):
         values, vectors = (1 - share) * values[kept] + share, vectors[:, kept]
         s = min(1.0, 2 * values[0] * (values[0] > NONE)) * np.diag(vary)
         weights = vectors / np.maximum(values, NONE) @ vectors[:q].T @ s
-        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ weights * spread[:q]
+        self._mean = data.target.to_numpy(np.float64) - rows @ weights * spread[:q]
         values, vectors = np.linalg.eigh(2 * s - s @ weights[:q])
         # The symmetric root: eigenvectors alone turn with last bits where eigenvalues are equal.
         self._root = vectors * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T * spread[:q]
@@ -129,7 +129,7 @@ def _fault(target: Target, sample: pd.DataFrame) -> str:
             return f'all variables in every row (`missing="drop"`), but `{name}` is missing in some'
         if is_category(column) or (target.discrete and name in target.variables):
             return f"numbers only, but `{name}` is a category"
-    names, numbers = np.array(sample.columns), sample.to_numpy(dtype=np.float64)
+    names, numbers = np.array(sample.columns), sample.to_numpy(np.float64)
     columns, *_ = _standardize(numbers, numbers)
     values, vectors = np.linalg.eigh(matrix := columns.T @ columns / len(columns))
     null = vectors[:, values <= NONE]  # weights of sums that do not vary
@@ -145,7 +145,7 @@ def _fault(target: Target, sample: pd.DataFrame) -> str:
 
 def _join(target: pd.DataFrame, others: FloatArray) -> FloatArray:
     """Return variables and their others side by side as numbers, shape (n, q + p)."""
-    return np.column_stack([target.to_numpy(dtype=np.float64), others])
+    return np.column_stack([target.to_numpy(np.float64), others])
 
 
 def _standardize(learned: FloatArray, rows: FloatArray) -> tuple[FloatArray, ...]:

@@ -126,7 +126,7 @@ class Surfaces(Additive):
     def _alike(self, Z: FloatArray) -> FloatArray:
         """Return products of rows' surfaces with those of landmarks, shape (n, landmarks)."""
         (curves, squares), (others, theirs) = map(self._curves, (Z, self.landmarks_))
-        return np.asarray(((curves @ others.T) ** 2 - squares @ theirs.T) / 2)
+        return ((curves @ others.T) ** 2 - squares @ theirs.T) / 2
 
     def _curves(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return curves of all columns, and the squares and products of each column's own."""
@@ -185,7 +185,7 @@ class Stepwise(_OfTerms):
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return predictions, shape (n,)."""
-        return np.asarray(self._columns(self._standard(X)) @ self.coef_)
+        return self._columns(self._standard(X)) @ self.coef_
 
     def _tables(self, Z: FloatArray) -> list[FloatArray]:
         """Return hundredths, whose steps are terms; terms of one column; and columns."""

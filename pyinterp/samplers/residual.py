@@ -109,7 +109,7 @@ def _index(variables: tuple[str, ...]) -> pd.Index:
 class _ResidualDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, estimator: Any, *, within_range: bool = False) -> None:
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
-            values = target.to_numpy(dtype=np.float64)
+            values = target.to_numpy(np.float64)
             if not others.shape[1]:
                 mean = np.average(values, axis=0, weights=weights)
                 return lambda rows: np.broadcast_to(mean, (len(rows), values.shape[1]))
@@ -120,11 +120,11 @@ class _ResidualDistribution(ConditionalDistribution):
         linear = isinstance(estimator, LinearThenTrees) and not estimator.trees
         values, center = data.numbers, data.linear if linear else None
         if center is None:
-            center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
+            center = np.asarray(data.out_of_sample(fit), np.float64)
         self._center, self._residuals = center, values - center
         self._range: Any = -np.inf, np.inf
         if within_range:
-            every = data.sample.to_numpy(dtype=np.float64)
+            every = data.sample.to_numpy(np.float64)
             self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self._columns, self.size = _index(data.variables), len(center) - 1
         self._weights, units = data.weights, values.std(axis=0)

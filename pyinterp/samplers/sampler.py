@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ from pyinterp.representation import about
 from pyinterp.samplers.encoding import by_column
 from pyinterp.samplers.learners import regressions
 
-LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
+LearnFunction = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
 
 FOLDS, TRIAL_FOLDS = 5, 3
 # Which learner is chosen, by data, feature and learners: known to the process, not to files.

@@ -53,7 +53,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -308,7 +307,7 @@ def certify(
     table = results.pfi() if estimates is None else estimates
     context = results.analysis.context
     estimand = replace(table.estimand, diagnostic=None, correction=None)
-    options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
+    options = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = repr((results.model, estimand.description, table.exog_names, options))
     names = names_of(null, "null")
     if names:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,9 +43,9 @@ from pyinterp.simulation.coverage_results import (
 from pyinterp.simulation.process import Process, check_process
 from pyinterp.simulation.records import Record, Row, StudyFile, Term
 
-Plan: TypeAlias = Resampling | Callable[[Process, int], Resampling]
-Ask: TypeAlias = Callable[..., EstimandResults]
-Sums: TypeAlias = dict[Term, dict[str, Any]]
+Plan = Resampling | Callable[[Process, int], Resampling]
+Ask = Callable[..., EstimandResults]
+Sums = dict[Term, dict[str, Any]]
 
 TRAIN = 0.632
 # Refits for the truth are cheaper than repetitions: so many blocks make one.
@@ -316,7 +316,7 @@ class CoverageStudy:
         file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(block[0].row.kind for block in todo):
             same = [block for block in todo if block[0].row.kind == kind]
-            worker: Callable[..., Sums] = self._truth
+            worker = self._truth
             if kind == "coverage":
                 worker = partial(self._cover, pooled_truths(file.records()))
             with outcomes(

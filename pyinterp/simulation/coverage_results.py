@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # Process, learner, n and estimand of a truth.
-Target: TypeAlias = tuple[str, str, int, str]
+Target = tuple[str, str, int, str]
 
 # Numbers that records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
@@ -131,7 +131,7 @@ class CoverageResults(Savable):
 def results_of(records: Sequence[Record], refits: Mapping[str, int]) -> CoverageResults:
     """Return the results of records, of the plans whose numbers of refits are given."""
     truths = pooled_truths(records)
-    parts: dict[tuple[Any, ...], pd.DataFrame] = {}
+    parts = {}
     rows = []
     for row, terms in pool_records(r for r in records if r.row.kind == "coverage").items():
         if row.plan in refits:

@@ -64,7 +64,7 @@ class DataCopy(Process):
         if self.response.classes is None:
             return mean + self.residuals[rng.integers(len(self.residuals), size=len(mean))]
         above = rng.random((len(mean), 1)) > mean.cumsum(axis=1)[:, :-1]
-        return np.asarray(above.sum(axis=1), dtype=np.float64)
+        return np.asarray(above.sum(axis=1), np.float64)
 
 
 def copy_of(analysis: Analysis) -> DataCopy:
@@ -132,7 +132,7 @@ def _sharpen(probabilities: FloatArray, y: IntArray) -> FloatArray:
         return -float(log_softmax(power * logs, axis=1)[np.arange(len(y)), y].sum())
 
     best = minimize_scalar(surprise, bounds=(0, MOST_POWER), method="bounded").x
-    return np.asarray(np.exp(log_softmax(best * logs, axis=1)))
+    return np.exp(log_softmax(best * logs, axis=1))
 
 
 def _resample(rows: pd.DataFrame, moved: list[int], at: IntArray) -> pd.DataFrame:

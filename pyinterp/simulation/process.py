@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
 
-Seed: TypeAlias = int | np.random.Generator | None
-Values: TypeAlias = npt.NDArray[Any]
+Seed = int | np.random.Generator | None
+Values = npt.NDArray[Any]
 
 MOST_ROWS = 100_000_000  # more would be a mistake that takes all memory
 
@@ -139,7 +139,7 @@ class Process:
         """
         if self.classes is None:
             return mean + self.noise_sd * rng.standard_normal(len(mean))
-        return np.asarray(rng.random(len(mean)) < mean, dtype=np.float64)
+        return np.asarray(rng.random(len(mean)) < mean, np.float64)
 
     def redraw(
         self, feature: str, frame: DataFrame, seed: Seed = None, *, conditional: bool = False

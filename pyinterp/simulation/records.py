@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from pyinterp.errors import DataError, reason
 from pyinterp.storage.files import place_of
 
 # Names of an estimate: an estimand; for its intervals also the variance estimator.
-Term: TypeAlias = tuple[str, ...]
+Term = tuple[str, ...]
 
 TABLE = "CREATE TABLE IF NOT EXISTS study (key TEXT PRIMARY KEY, record TEXT NOT NULL)"
 PATIENCE = 60.0  # seconds that one waits for another process to have read or written a block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.predictor import Predictor
 from pyinterp.simulation.process import Process, Seed, check_process, generator
 
-Method: TypeAlias = Literal["auto", "monte-carlo"]
+Method = Literal["auto", "monte-carlo"]
 Value = TypeVar("Value", float, FloatArray)
 
 CHUNK = 100_000  # rows in memory at once

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from inspect import signature
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,9 +25,9 @@ from pyinterp.storage.codecs import CODECS
 from pyinterp.storage.files import place_of, whole_file
 
 Value = TypeVar("Value")
-Tree: TypeAlias = Any  # what JSON holds
-Array: TypeAlias = npt.NDArray[Any]
-Arrays: TypeAlias = dict[bytes, tuple[str, Array]]  # by digest: the fields that lead to the first
+Tree = Any  # what JSON holds
+Array = npt.NDArray[Any]
+Arrays = dict[bytes, tuple[str, Array]]  # by digest: the fields that lead to the first
 
 FORMAT, SCHEMA = "pyinterp", 4
 MANIFEST, SUFFIX = "manifest.json", ".npy"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from pyinterp._typing import Column
 from pyinterp.errors import FileError, OptionError, quote
 from pyinterp.storage.texts import KeyText
 
@@ -62,12 +63,12 @@ class Codec(NamedTuple):
     value: Callable[..., Any]
 
 
-def _values(column: pd.Series[Any] | pd.Index) -> Any:
+def _values(column: Column | pd.Index) -> Any:
     """Return an array of numpy if the column has one, else a column of pandas."""
     return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
 
 
-def _series(values: Any, name: Any, index: pd.Index) -> pd.Series[Any]:
+def _series(values: Any, name: Any, index: pd.Index) -> Column:
     """Return a series of pandas from its values, name and index."""
     return pd.Series(values, index, values.dtype, name)
 
@@ -85,14 +86,14 @@ def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.Dat
 
 def _objects(shape: tuple[int, ...], parts: tuple[Any, ...]) -> Any:
     """Return an array of Python's objects of this shape."""
-    array = np.empty(len(parts), dtype=object)
+    array = np.empty(len(parts), object)
     array[:] = parts
     return array.reshape(shape)
 
 
 def _parts_of_column(values: ExtensionArray) -> list[Any]:
     """Return the type of a column, and its values as objects or as moments of UTC."""
-    dtype: Any = values.dtype
+    dtype = values.dtype
     if isinstance(dtype, pd.DatetimeTZDtype):
         utc = pd.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
         return [f"datetime64[{dtype.unit}, {_zone_of(dtype.tz)}]", utc.to_numpy()]
@@ -100,7 +101,7 @@ def _parts_of_column(values: ExtensionArray) -> list[Any]:
     if isinstance(dtype, pd.StringDtype):
         name = f"string[{dtype.storage}]" if dtype.na_value is pd.NA else "str"
     _check_type(name)
-    return [name, np.asarray(values, dtype=object)]
+    return [name, np.asarray(values, object)]
 
 
 def _check_type(name: str) -> None:
@@ -120,7 +121,7 @@ def _column(dtype: str, values: Any) -> ExtensionArray:
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
     _check_type(dtype)
     # pandas 2 has the type under no name.
-    kind: Any = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
+    kind = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
     return cast(ExtensionArray, pd.array(values, dtype=kind))
 
 

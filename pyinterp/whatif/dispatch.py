@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from pyinterp.whatif.steps import arithmetic
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
-EngineName: TypeAlias = Literal["auto", "linear", "trees", "kernel", "batched"]
+EngineName = Literal["auto", "linear", "trees", "kernel", "batched"]
 
 # In the order in which they try to read a model: attributes are looked up faster than trees.
 ENGINES: dict[str, type[ExactWhatIf]] = {

@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.models.links import Link
-from pyinterp.models.trees import Levels, TreeNodes
+from pyinterp.models.trees import Ensemble, TreeNodes
 from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
 # The first fields of `Trees`, with the values of leaves in units of 1; and their types in `Trees`,
 # but for tables of categories.
-Part: TypeAlias = tuple[Any, ...]
+Part = tuple[Any, ...]
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forest:
-    """A tree ensemble: f(x) = link(base + scale * sum over trees of the leaf that x reaches).
-
-    Attributes
-    ----------
-    trees : Trees
-    base, scale, link, single, single_sums, missing, levels, categories
-        As `Ensemble` has them.
-    """
+class Forest(Ensemble):
+    """An ensemble whose trees are flat arrays, in the place of `nodes`."""
 
     trees: Trees
-    base: FloatArray
-    scale: float
-    link: Link
-    single: bool
-    single_sums: bool = False
-    missing: float = np.nan
-    levels: Levels = ()
-    categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
-    def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
+    def cast(self, inputs: FloatArray, columns: IntArray) -> FloatArray:
         """Return inputs of some columns as the model compares them, in double precision."""
         kind = np.float32 if self.single else np.float64
-        values = np.array(np.asarray(inputs, dtype=kind), dtype=np.float64, order="C")
+        values = np.array(np.asarray(inputs, kind), np.float64, order="C")
         values[values == kind(self.missing)] = np.nan
         for j, column in enumerate(columns):
             if int(column) in self.categories:
@@ -90,9 +75,7 @@ class Forest:
             category=category,
         )
 
-    def _edges(
-        self, nodes: npt.NDArray[np.intp], x: FloatArray
-    ) -> tuple[FloatArray, npt.NDArray[np.bool_], npt.NDArray[np.intp]]:
+    def _edges(self, nodes: IntArray, x: FloatArray) -> tuple[FloatArray, BoolArray, IntArray]:
         """Return the different numerical splits of a column, and which of them each node has."""
         thresholds, sides = self.trees.threshold[nodes], self.trees.missing_left[nodes]
         missing = np.isnan(x)
@@ -102,7 +85,7 @@ class Forest:
         edges = np.append(-np.inf, values) if few else np.unique(thresholds)
         which = np.searchsorted(edges, thresholds, side="right") - 1
         if not missing.any():
-            return edges, np.zeros(len(edges), dtype=bool), which
+            return edges, np.zeros(len(edges), bool), which
         both = np.tile([False, True], len(edges))
         return np.repeat(edges, 2), both, 2 * which + sides
 
@@ -118,7 +101,7 @@ def in_preorder(nodes: TreeNodes) -> Part:
     is_leaf = left[order] < 0
     child = place[right[order]]
     child[is_leaf] = np.arange(is_leaf.sum())
-    category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
+    category, tables = np.full(len(order), -1), list[BoolArray]()
     for q, (listed, to_left) in nodes.categories.items():
         category[place[q]] = len(tables)
         table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
@@ -139,7 +122,7 @@ def in_preorder(nodes: TreeNodes) -> Part:
 def join_trees(parts: Iterable[Part]) -> Trees:
     """Return all trees, the values of their leaves in whole multiples of a unit."""
     fields: list[list[npt.NDArray[Any]]] = [[] for _ in KINDS]
-    tables: list[npt.NDArray[np.bool_]] = []
+    tables: list[BoolArray] = []
     nodes = number = 0
     for column, threshold, missing_left, category, listed, right, roots, leaves in parts:
         child = right + np.where(column == LEAF, number, nodes)

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray, Matrix
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 from pyinterp.models.trees import Levels
 from pyinterp.whatif.steps import origins
 
 # From design rows to the inputs of a model.
-Before: TypeAlias = Callable[[Matrix], Any]
+Before = Callable[[Matrix], Any]
 # Columns and their values.
-ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
+ColumnValues = tuple[IntArray, FloatArray]
 
-ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
+ByName = Mapping[Any, Sequence[Any] | None]
 
 # Rows that are tried with all donors, and times that all rows are tried with a donor each.
 PROBES, MEETINGS = 4, 3
@@ -250,7 +249,7 @@ def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
     dense = inputs.toarray() if hasattr(inputs, "toarray") else inputs
     if isinstance(levels, Mapping) and np.asarray(dense).dtype == object:
         return _codes(pd.DataFrame(dense), levels)
-    return np.asarray(dense, dtype=np.float64)
+    return np.asarray(dense, np.float64)
 
 
 def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
@@ -268,11 +267,11 @@ def _codes(frame: pd.DataFrame, levels: ByName, names: Iterable[Any] | None = No
     return np.column_stack([_number(frame[name], levels.get(name, ())) for name in names])
 
 
-def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
+def _number(column: Column, levels: Sequence[Any] | None) -> FloatArray:
     """Return a column as numbers; a value that is no level is missing."""
     categories = isinstance(column.dtype, pd.CategoricalDtype)
     if levels is None or (len(levels) == 0 and not categories):
-        return np.asarray(column, dtype=np.float64)
+        return np.asarray(column, np.float64)
     if len(levels) == 0:
         codes = column.cat.codes.to_numpy()
     elif categories:
@@ -282,6 +281,6 @@ def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
 
-def _differ(a: FloatArray, b: FloatArray) -> npt.NDArray[np.bool_]:
+def _differ(a: FloatArray, b: FloatArray) -> BoolArray:
     """Return where two arrays differ; missing values are the same."""
     return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))

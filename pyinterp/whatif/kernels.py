@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts2, chebvander
@@ -27,7 +27,7 @@ from pyinterp.whatif.whatif import (
 )
 
 # What becomes of numbers before they are multiplied: nothing, or their sizes.
-Of: TypeAlias = Callable[[Any], Any]
+Of = Callable[[Any], Any]
 # What a factor may deviate by between nodes, and the least of a polynomial's coefficients, in units
 # of its largest.
 TOLERANCE, LAST = 3e-14, 1e-15
@@ -175,7 +175,7 @@ def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
             support, intercept = model.X_train_, model._y_train_mean
         else:
             return None
-        support, intercept = np.asarray(support, dtype=np.float64), np.ravel(intercept)
+        support, intercept = np.asarray(support, np.float64), np.ravel(intercept)
         coefficients = np.reshape(coefficients, len(support))
         (constant,) = intercept
     except (AttributeError, KeyError, TypeError, ValueError):

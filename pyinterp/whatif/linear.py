@@ -57,11 +57,11 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     try:
         if hasattr(results, "params") and hasattr(results, "model"):
             link = library_of(results).link(results, kind)
-            coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
+            coefficients, intercept = np.asarray(results.params, np.float64), np.zeros(1)
         else:
-            coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
+            coefficients = np.asarray(estimator.coef_, np.float64).T
             link = _link_of_estimator(estimator, kind)
-            intercept = np.atleast_1d(np.asarray(estimator.intercept_, dtype=np.float64))
+            intercept = np.atleast_1d(np.asarray(estimator.intercept_, np.float64))
     except (AttributeError, TypeError, ValueError):  # none, sparse, or of a kernel
         return None
     if coefficients.ndim == 1:
@@ -187,7 +187,7 @@ class LinearWhatIf(ExactWhatIf):
     @cached_property
     def _linear(self) -> FloatArray:
         """The linear predictors of the rows as they are, (n, outputs)."""
-        return np.asarray(self.model.intercept + self.inputs.rows @ self.model.coefficients)
+        return self.model.intercept + self.inputs.rows @ self.model.coefficients
 
     def _sides(
         self, rows: FloatArray, linear: FloatArray, columns: IntArray, values: FloatArray

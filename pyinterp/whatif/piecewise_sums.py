@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
 
-Pieces: TypeAlias = Sequence[tuple[float, tuple[float, float, float]]]
+Pieces = Sequence[tuple[float, tuple[float, float, float]]]
 
 # Where a piece begins, and its a, b, c of a + b u + c u^2; even functions of u, without jumps.
-PIECES: dict[str, Pieces] = {
+PIECES = {
     "absolute": ((-np.inf, (0.0, -1.0, 0.0)), (0.0, (0.0, 1.0, 0.0))),
     "huber": ((-np.inf, (-0.5, -1.0, 0.0)), (-1.0, (0.0, 0.0, 0.5)), (1.0, (-0.5, 1.0, 0.0))),
 }

@@ -26,8 +26,8 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     ensemble = library_of(estimator).trees(estimator)
     if ensemble is None:
         return None
-    facts = dict(vars(ensemble))
-    return Forest(trees=join_trees(map(in_preorder, facts.pop("nodes"))), **facts)
+    trees = join_trees(map(in_preorder, ensemble.nodes))
+    return Forest(**{**vars(ensemble), "nodes": ()}, trees=trees)
 
 
 def _calibrated_forest(estimator: Any) -> Forest | None:
@@ -74,7 +74,7 @@ def _mean_link(links: Sequence[Link], calibrated: Sequence[Any]) -> Link:
             # Calibrators take sums where the model has a decision function, else probabilities.
             scores = part if _has_scores(one) else link(part)
             total = total + _probabilities(scores, one.calibrators)
-        return np.asarray(total / len(links))
+        return total / len(links)
 
     return mean
 
@@ -93,5 +93,5 @@ def _probabilities(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
 
 def _calibrate(calibrator: Any, raw: FloatArray) -> FloatArray:
     """Return calibrated values in the shape of raw ones."""
-    values = np.asarray(calibrator.predict(np.ravel(raw)), dtype=np.float64)
+    values = np.asarray(calibrator.predict(np.ravel(raw)), np.float64)
     return values.reshape(raw.shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 from pyinterp._typing import FloatArray, IntArray
 
 # From rows of numbers to what steps make of them.
-OfNumbers: TypeAlias = Callable[[Any], FloatArray]
+OfNumbers = Callable[[Any], FloatArray]
 
 
 def arithmetic(steps: Sequence[Any]) -> OfNumbers | None:
@@ -53,7 +53,7 @@ def _through(parts: Sequence[OfNumbers], values: Any) -> FloatArray:
     """Return values after all parts."""
     for part in parts:
         values = part(values)
-    return np.asarray(values, dtype=np.float64)
+    return np.asarray(values, np.float64)
 
 
 def _of_step(step: Any) -> OfNumbers | None:

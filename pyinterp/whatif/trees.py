@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.models.links import identity, logistic, only_sum
@@ -178,7 +178,7 @@ class TreesWhatIf(ExactWhatIf):
         return over_donors[self.place], over_rows[np.argsort(increasing)]
 
     @cached_property
-    def _uses(self) -> npt.NDArray[np.bool_]:
+    def _uses(self) -> BoolArray:
         """Whether every tree splits on every column; the last stands for all trees."""
         roots, nodes = self.trees.roots, np.flatnonzero(self.trees.column >= 0)
         uses = np.zeros((len(roots), self.rows.shape[1] + 1), bool)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,7 @@ NO_COLUMNS, NO_VALUES = np.zeros(0, np.intp), np.zeros((1, 0))
 _Value = TypeVar("_Value")
 # Positions of some rows in the sample, and their predictions for all donors, shape (rows, donors)
 # or (rows, donors, classes).
-Blocks: TypeAlias = Iterator[tuple[IntArray, FloatArray]]
+Blocks = Iterator[tuple[IntArray, FloatArray]]
 
 
 def _count(value: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from pyinterp.data.formula.coding import Factor, RightSide
 from pyinterp.data.formula.dialects import AMONG_TERMS, refuse
@@ -16,7 +16,7 @@ MOST_PAIRS = 250_000  # pairs of terms that one product may have
 DEEPEST = 50  # brackets in brackets
 BINDING = {"*": 1, "/": 1, ":": 2, "^": 3, "**": 3}  # as in R, `:` binds before `*` and `/`
 
-Products: TypeAlias = dict[frozenset[str], tuple[Factor, ...]]
+Products = dict[frozenset[str], tuple[Factor, ...]]
 
 
 class TermReader:

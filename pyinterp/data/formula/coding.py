@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import patsy
 import patsy.builtins
@@ -39,7 +38,7 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
 
 
 # Names that formulas may use without an import.
-LANGUAGE: Mapping[str, Any] = {
+LANGUAGE = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
     "np": np,
@@ -55,7 +54,7 @@ def double(values: Any) -> Any:
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "kind", "O") in "biuf":
         if isinstance(values, pd.Series) and not isinstance(dtype, np.dtype):
-            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            numbers = values.to_numpy(np.float64, na_value=np.nan)
             return pd.Series(numbers, index=values.index)
         return values.astype(np.float64)
     return float(values) if isinstance(values, bool) else values
@@ -295,11 +294,11 @@ def learn(
     return Coding(info if intercept else info.subset([t for t in info.terms if t.factors]))
 
 
-def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
+def _build(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
     """Return patsy's matrix of rows, shape (n, columns), by the levels it has learned."""
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
-    return np.asarray(matrix, dtype=np.float64)
+    return np.asarray(matrix, np.float64)
 
 
 def _cannot_encode(error: Exception) -> DesignError:

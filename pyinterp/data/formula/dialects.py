@@ -22,7 +22,7 @@ def _remedies(kind: str) -> dict[str, str]:
 AMONG_TERMS = _remedies("everywhere") | _remedies("among_terms")
 INSIDE_A_CALL = _remedies("everywhere") | _remedies("inside_a_call")
 FUNCTIONS = _remedies("functions")
-VALUES: Mapping[str, str] = _TABLE["values"]
+VALUES = _TABLE["values"]
 
 
 def refuse(operator: str, code: str, remedies: Mapping[str, str], columns: Columns) -> None:

@@ -24,7 +24,7 @@ _NODES = (
     ast.arg, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Add, ast.Sub, ast.Mult,
     ast.Div, ast.FloorDiv, ast.Mod, ast.Pow,
 )  # fmt: skip
-_REMEDIES: Mapping[type[ast.AST], str] = {
+_REMEDIES = {
     ast.Compare: "write `np.logical_and(1 < x, x < 2)`",  # of three sides
     ast.Subscript: "rows and items can't be picked; compute the column before",
     ast.BoolOp: "write `np.logical_and(a, b)` or `np.logical_or(a, b)`",

@@ -78,4 +78,4 @@ def filling(there: np.ndarray, widths: FloatArray | None) -> FloatArray:
     matrix = np.zeros((len(there), len(there)))
     for k in np.flatnonzero(there):
         matrix[:, k] = np.interp(middle, middle[there], np.eye(len(there))[k][there]) / widths[k]
-    return np.asarray(matrix * widths[:, None])
+    return matrix * widths[:, None]

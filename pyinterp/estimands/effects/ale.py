@@ -7,10 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
@@ -152,10 +151,10 @@ def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list
     return values
 
 
-def _edges(column: pd.Series[Any], grid: Any, number: int) -> list[float]:
+def _edges(column: Column, grid: Any, number: int) -> list[float]:
     """Return different edges of intervals in order: by default quantiles that are observed."""
     if isinstance(grid, str) and grid == "quantile":
-        x = np.sort(column.to_numpy(dtype=np.float64))
+        x = np.sort(column.to_numpy(np.float64))
         place = np.ceil(len(x) * np.linspace(0, 1, number) - 1e-8).astype(int) - 1
         return list(np.unique(x[np.maximum(place, 0)]).tolist())
     return list(np.unique(grid_values(column, grid, number)).tolist())
@@ -198,7 +197,7 @@ def _measure(
         reference[inside, at] = 1.0
     else:
         reference[inside, at] = reference[inside, at + 1] = 0.5
-    widths = None if levels else np.diff(np.array(values, dtype=np.float64))
+    widths = None if levels else np.diff(np.array(values, np.float64))
     curves = [accumulate(one, reference, widths, case.weights) for one in steps]
     return {
         "curve": Estimate.stack(
@@ -210,7 +209,7 @@ def _measure(
     }
 
 
-def _places(column: pd.Series[Any], values: list[Any], *, levels: bool) -> IntArray:
+def _places(column: Column, values: list[Any], *, levels: bool) -> IntArray:
     """Return the level, or interval, of every row; -1 outside."""
     if not levels:
         return interval_of(column.to_numpy(np.float64), np.array(values, np.float64))
@@ -237,14 +236,14 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
     return [levels[k] for k in np.argsort(place if place[0] <= 0 else -place, kind="stable")]
 
 
-def _shares(column: pd.Series[Any], codes: IntArray, k: int) -> FloatArray:
+def _shares(column: Column, codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
         # A missing value is one more level here.
-        values: npt.NDArray[Any] = pd.factorize(column, use_na_sentinel=False)[0]
+        values = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:
-        x = column.to_numpy(dtype=np.float64)
+        x = column.to_numpy(np.float64)
         edges = np.nanquantile(x, np.linspace(0, 1, 100))
         at = np.column_stack([x[:, None] <= edges, np.isnan(x)]).astype(np.float64)
     return np.array([at[codes == level].mean(axis=0) for level in range(k)])

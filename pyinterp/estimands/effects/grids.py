@@ -7,14 +7,14 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import compress, product
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.spatial import Delaunay, QhullError
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import Column, FloatArray
 from pyinterp.checks import (
     Interval,
     check_choice,
@@ -101,7 +101,7 @@ class RGrid:
                 "`trim_outliers`."
             )
 
-    def values(self, column: pd.Series[Any]) -> tuple[Any, ...]:
+    def values(self, column: Column) -> tuple[Any, ...]:
         """Return the grid of one variable, from its observed values.
 
         Examples
@@ -189,7 +189,7 @@ def number_text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-Grid: TypeAlias = (
+Grid = (
     Literal["quantile", "equidistant", "unique", "r"]
     | RGrid
     | npt.ArrayLike
@@ -305,9 +305,7 @@ def has_levels(problem: Problem, name: str) -> bool:
     return name in problem.discrete or is_category(problem.sample.variables[name])
 
 
-def grid_values(
-    column: pd.Series[Any], grid: Grid = "quantile", points: int = 20
-) -> tuple[Any, ...]:
+def grid_values(column: Column, grid: Grid = "quantile", points: int = 20) -> tuple[Any, ...]:
     """Return the grid of one variable.
 
     Parameters
@@ -349,7 +347,7 @@ def grid_values(
         return RGrid().values(column)
     if is_category(column):
         return _levels(column)
-    values = np.unique(column.to_numpy(dtype=np.float64))
+    values = np.unique(column.to_numpy(np.float64))
     if grid == "equidistant":
         values = np.linspace(values[0], values[-1], points if len(values) > 1 else 1)
     elif grid == "quantile" and len(values) > points:
@@ -362,7 +360,7 @@ def grid_values(
     return tuple(values.tolist())
 
 
-def without_missing(column: pd.Series[Any]) -> pd.Series[Any]:
+def without_missing(column: Column) -> Column:
     """Return the values of a column that are not missing, for grids; booleans stay booleans."""
     if not column.isna().any():
         return column
@@ -372,14 +370,14 @@ def without_missing(column: pd.Series[Any]) -> pd.Series[Any]:
     return values.infer_objects()
 
 
-def _levels(column: pd.Series[Any]) -> tuple[Any, ...]:
+def _levels(column: Column) -> tuple[Any, ...]:
     """Return the levels that occur in a column, in order."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return tuple(column.cat.remove_unused_categories().cat.categories.tolist())
     return tuple(sorted(column.unique().tolist()))
 
 
-def _user_grid(column: pd.Series[Any], grid: object) -> tuple[Any, ...]:
+def _user_grid(column: Column, grid: object) -> tuple[Any, ...]:
     """Return the values of a user's grid, checked: numbers sorted, levels in the column's order."""
     values = values_of(grid, str(column.name))
     if is_category(column):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,8 @@ from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.whatif import WhatIf
 
-ScaleName: TypeAlias = Literal["probability", "logit", "centered-logit", "cumulative"]
-Scale: TypeAlias = (
+ScaleName = Literal["probability", "logit", "centered-logit", "cumulative"]
+Scale = (
     ScaleName | Literal["score", "rate"] | Mapping[Any, float] | Callable[[FloatArray], FloatArray]
 )
 
@@ -55,9 +55,7 @@ class Scores:
         return ", ".join(" ".join(dict.fromkeys(one)) for one in each)
 
 
-UsedScale: TypeAlias = (
-    ScaleName | Literal["mean", "rate"] | Scores | Callable[[FloatArray], FloatArray]
-)
+UsedScale = ScaleName | Literal["mean", "rate"] | Scores | Callable[[FloatArray], FloatArray]
 
 
 class Outputs(NamedTuple):
@@ -135,7 +133,7 @@ class Outputs(NamedTuple):
 
     def values(self, predictions: FloatArray) -> FloatArray:
         """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""
-        return np.asarray(rescale(predictions, self.positions, self.scale))
+        return rescale(predictions, self.positions, self.scale)
 
     def curves(self, whatif: WhatIf, points: pd.DataFrame) -> FloatArray:
         """Return predictions of all rows at some points, shape (rows, outputs, points)."""

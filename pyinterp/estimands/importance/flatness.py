@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
@@ -30,7 +29,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
-Spread: TypeAlias = Literal["sd", "mad", "iqr"]
+Spread = Literal["sd", "mad", "iqr"]
 SPREADS = ("sd", "mad", "iqr")
 NAMES = {
     "sd": "standard deviation",
@@ -47,7 +46,7 @@ NORMAL = 1.4826  # R's constant of mad()
 
 
 # Which values are a curve's, and how their spread is measured: "sd", "mad", "iqr" or "range".
-Cells: TypeAlias = tuple[slice, str]
+Cells = tuple[slice, str]
 
 
 @method("firm", importance=True)
@@ -286,7 +285,7 @@ def _quantile(values: FloatArray, share: float) -> FloatArray:
     return weights
 
 
-def _varies(curves: FloatArray, size: float | None = None) -> npt.NDArray[np.bool_]:
+def _varies(curves: FloatArray, size: float | None = None) -> BoolArray:
     """Whether curves, along the last axis, vary by more than rounding of numbers of a size."""
     sizes = np.abs(curves).max(axis=-1) if size is None else size
     return np.asarray(~(np.ptp(curves, axis=-1) <= ROUNDING * sizes))  # a missing one does

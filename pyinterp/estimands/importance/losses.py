@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
-Relation: TypeAlias = Literal["difference", "ratio"]
-Permutations: TypeAlias = int | Literal["auto", "all"]
-LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
+Relation = Literal["difference", "ratio"]
+Permutations = int | Literal["auto", "all"]
+LossPair = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
 LEAST_PERMUTATIONS = 10
-PARAMETERS: Mapping[Relation, Parameter] = {
+PARAMETERS = {
     "difference": Parameter(null=0.0, no_effect=0.0),
     "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
 }
@@ -246,7 +246,7 @@ def _conditional_losses(
 
     def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return losses with draws and their means; add own losses, by donor, to `unreplaced`."""
-        matrix = np.asarray(loss(y[block.rows, None], predictions))
+        matrix = loss(y[block.rows, None], predictions)
         own = np.broadcast_to(losses[block.rows, None], matrix.shape)
         unreplaced[:] += block.by_donor(times_weights(own, block.rows, weights), len(y))
         return matrix, block.mean(matrix)
@@ -273,7 +273,7 @@ def mean_over_draws(
     their draws, and the rows' contributions, shape (rows,).
     """
     n, weights = whatif.sample.nobs, whatif.sample.weights
-    k: int | None = None  # all that the distribution has
+    k = None  # all that the distribution has
     if draws != "all" and (draws != "auto" or n * distribution.size > whatif.most_draws):
         k = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
         # Draws by weight within strata are no permutations.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +31,7 @@ from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.samplers import balanced_permutations, is_conditional
 
-PermutationsOrRows: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
+PermutationsOrRows = Permutations | Mapping[str, npt.ArrayLike]
 
 PERMUTATIONS = 10
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
@@ -22,7 +22,7 @@ from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
 from pyinterp.whatif.inputs import numbers
 
-Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
+Native = Literal["stat", "raw", "impurity", "olden", "garson"]
 NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 
 # Rows in which every value of a variable is tried, to see which inputs it drives.
@@ -30,9 +30,9 @@ PROBES = 3
 
 
 # The names and classes of reported importances, and these, shape (names, classes).
-Report: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
+Report = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
 # The kind, the name of its statistic, names and classes: what a measurement is kept under.
-Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
+Heading = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 
 
 @method("native_importance")
@@ -92,7 +92,7 @@ def native_importance(
 
 def _with_names(report: Estimand, replicates: Any) -> Estimand:
     """Return the estimand of a report with the terms that the measurements of all refits name."""
-    headings: list[Heading] = [heading for names in replicates.sums.names for heading in names]
+    headings = [heading for names in replicates.sums.names for heading in names]
     (kept, statistic, names, classes), *others = headings
     if kept == "impurity" and statistic == "z":
         statistic = kept
@@ -120,7 +120,7 @@ def _with_names(report: Estimand, replicates: Any) -> Estimand:
 
 
 # By kind: label, quantity and meaning, with the name of the statistic.
-WORDS: Mapping[Native, tuple[str, str, str]] = {
+WORDS = {
     "stat": (
         "{}",
         "{} statistic",
@@ -232,7 +232,7 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
     value = values.T.ravel()
     rows = np.tile(value, (case.evaluation.nobs, 1))
     estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
-    heading: Heading = (kind, statistic, tuple(names), tuple(classes))
+    heading = (kind, statistic, tuple(names), tuple(classes))
     return {heading: estimate}
 
 
@@ -261,7 +261,7 @@ def _kinds(whatif: WhatIf) -> list[Native]:
     return [kind for kind, has_it in there.items() if has_it]
 
 
-NEEDS: Mapping[Native, str] = {
+NEEDS = {
     "stat": "a model with standard errors, such as statsmodels results or "
     "`pi.statsmodels_learner(sm.OLS)`",
     "raw": "a linear model",
@@ -279,14 +279,14 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
         name = learner_name(whatif.predictor.estimator)
         raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
     if kind == "impurity":
-        decreases = np.asarray(model.feature_importances_, dtype=np.float64)
+        decreases = np.asarray(model.feature_importances_, np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
         return tuple(features), (None,), np.array(sums)[:, None]
     if kind in ("olden", "garson"):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
     if results is not None:
         return _of_results(whatif, results, results.tvalues if kind == "stat" else results.params)
-    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
+    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, np.float64)).T)
 
 
 def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
@@ -297,7 +297,7 @@ def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     constant = getattr(results.model.data, "const_idx", None)
     columns = [j for j in range(len(names)) if j != constant]
     # A model's other parameters, such as a dispersion, come last.
-    table = np.asarray(values, dtype=np.float64)
+    table = np.asarray(values, np.float64)
     table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
     return tuple(names[j] for j in columns), tuple(classes), table
@@ -330,13 +330,13 @@ def _labels(whatif: WhatIf) -> list[Any]:
     return [] if classes is None else np.asarray(classes).tolist()
 
 
-def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
+def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> BoolArray:
     """Return which of `number` inputs of the last step change with some variables.
 
     The steps of a pipeline are probed: some rows are given the values of every donor.
     """
     before = _last(whatif).before
-    driven = np.zeros(number, dtype=bool)
+    driven = np.zeros(number, bool)
     if before is None:
         driven[whatif.design.driven(variables)] = True
         return driven

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from pyinterp.checks import check_alpha, check_choice, is_count
 from pyinterp.data.features import Features
@@ -20,7 +20,7 @@ from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import Sampler, SamplerLike, check_sampler, is_conditional
 
-Replacement: TypeAlias = Literal["marginal"] | SamplerLike
+Replacement = Literal["marginal"] | SamplerLike
 
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'

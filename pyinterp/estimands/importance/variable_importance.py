@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
 from pyinterp.samplers.encoding import codes_of
 from pyinterp.whatif import WhatIf
 
-Adjustment: TypeAlias = Literal["linear", "additive"]
+Adjustment = Literal["linear", "additive"]
 
 # From here on 1 / (1 - R²) multiplies errors by a thousand or more: AMVIM is missing.
 LARGEST_R2 = 0.999
@@ -51,7 +51,7 @@ NO_TEST = (
 SQUARED_LOSS = LOSSES["squared"]
 
 # Edges of intervals, or levels, and whether they are edges.
-Axis: TypeAlias = tuple[pd.DataFrame, bool]
+Axis = tuple[pd.DataFrame, bool]
 
 
 @method("mvim", importance=True)
@@ -283,7 +283,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             f"{learner_name(problem.predictor.estimator)} predicts "
             f"{'labels' if problem.predictor.kind == 'label' else 'more classes'}."
         )
-    axes: dict[str, Axis | None] = dict.fromkeys(chosen)
+    axes = dict.fromkeys(chosen)
     missing, levels = {}, []
     for name, (variable, *others) in chosen.items():
         column = problem.sample.variables[variable]
@@ -294,7 +294,7 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             levels.append(name)
             axes[name] = column.drop_duplicates().to_frame(), False
         elif column.notna().all():
-            edges = np.array(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
+            edges = np.array(grid_values(column, "quantile", BINS + 1), np.float64)
             axes[name] = pd.DataFrame({variable: edges}), True
     response = problem.sample.response
     classes = problem.predictor.classes is not None
@@ -350,7 +350,7 @@ def _importance(whatif: WhatIf, points: pd.DataFrame, numeric: bool) -> FloatArr
         return np.zeros(n)
     column = whatif.sample.variables[name]
     if numeric:
-        x, edges = column.to_numpy(dtype=np.float64), points[name].to_numpy()
+        x, edges = column.to_numpy(np.float64), points[name].to_numpy()
         bin_of = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, k - 2)
         at = _predictions_at(whatif, points, np.column_stack([bin_of, bin_of + 1]))
         widths, steps = np.diff(edges), np.full((n, k - 1), np.nan)

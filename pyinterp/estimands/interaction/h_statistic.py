@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from pyinterp.estimands.interaction.vint import Sets, sets_of
 from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
-Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
+Order = Literal["overall", "pairwise", "three-way", "total", "importance"]
 ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
 
 # Predictions that are kept between two uses; those beyond are made twice.
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 PREDICTION = Part((), others=True)
 
 # A sum of parts, each with its coefficient; every statistic is made of mean squares of such sums.
-Combination: TypeAlias = tuple[tuple[Part, float], ...]
+Combination = tuple[tuple[Part, float], ...]
 
 
 @method("h_statistic")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from pyinterp.estimands.importance.flatness import NO_TEST, classes_of, curves_o
 from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
-Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
+Sets = Sequence[str] | Sequence[tuple[str, ...]]
 WORDS = {2: "pair", 3: "triple"}
 MEANING = (
     "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, Matrix
+from pyinterp._typing import FloatArray
 from pyinterp.errors import PyinterpError
 from pyinterp.inference.half_sample.constants import (
     BEYOND_NOISE,
@@ -23,7 +23,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 
 # Predictions of mixed rows, with the number of the pair that the refit is in.
-Mixtures: TypeAlias = list[tuple[int, FloatArray]]
+Mixtures = list[tuple[int, FloatArray]]
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 MIXTURES = 1000
@@ -189,7 +189,7 @@ def predictions_of_mixtures(
         ],
         axis=1,
     )
-    encoded: dict[int, Matrix] = {}
+    encoded = {}
     predictions = []
     try:
         for pair, refit in pairs:

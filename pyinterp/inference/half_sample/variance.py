@@ -106,7 +106,7 @@ def training_parts(replicates: Replicates) -> FloatArray:
     # The solution is unique up to a constant: take the one that adds up to 0. A missing term
     # changes no other.
     right = totals - member.T @ (sums / times[:, None])
-    return np.asarray(np.linalg.solve(shared + 1.0, right))
+    return np.linalg.solve(shared + 1.0, right)
 
 
 def half_sample_t(replicates: Replicates) -> Variance:

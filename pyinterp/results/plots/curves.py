@@ -12,6 +12,7 @@ import pandas as pd
 import plotnine as p9
 from plotnine.composition import Compose, plot_spacer
 
+from pyinterp._typing import Column
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
@@ -57,7 +58,7 @@ def curve(
     return figure + p9.geom_point(color=mean, size=1.2) + axes
 
 
-def step_of(grid: pd.Series[Any], values: pd.Series[Any]) -> float:
+def step_of(grid: Column, values: Column) -> float:
     """Return how far apart neighbors are that are drawn as points with bars; 0 of a curve.
 
     They are the levels of a category, or grid points that are all values of a number with no more
@@ -102,7 +103,7 @@ def _axes(
     return frame, [*layers, *style.layout(frame, facet, texts.values())]
 
 
-def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[Any]:
+def _breaks(grid: Column, values: Column, columns: int) -> list[Any]:
     """Return the axis of a number: a break at every grid point if these are points that fit.
 
     Else there are a few breaks, fewer in narrow panels.

@@ -111,7 +111,7 @@ def points(
 def _numbers(frame: pd.DataFrame) -> list[Any]:
     """Return estimates and intervals as text to the right of the marks."""
     texts = _texts(frame)
-    values = frame[["estimate", "conf_low", "conf_high", "null"]].to_numpy(dtype=np.float64)
+    values = frame[["estimate", "conf_low", "conf_high", "null"]].to_numpy(np.float64)
     values = values[np.isfinite(values)]
     low, high = float(values.min()), float(values.max())
     reach = high - low or max(abs(high), 1.0)
@@ -129,7 +129,7 @@ def _numbers(frame: pd.DataFrame) -> list[Any]:
 
 def _texts(frame: pd.DataFrame) -> list[str]:
     """Return "estimate [low, high]" with as many decimals as the intervals need."""
-    widths = (frame["conf_high"] - frame["conf_low"]).to_numpy(dtype=np.float64)
+    widths = (frame["conf_high"] - frame["conf_low"]).to_numpy(np.float64)
     widths = widths[np.isfinite(widths) & (widths > 0)]
     scale = float(np.median(widths)) if len(widths) else float(frame["estimate"].abs().max())
     decimals = int(np.clip(1 - np.floor(np.log10(scale or 1.0)), 0, MOST_DECIMALS))
@@ -142,7 +142,7 @@ def _texts(frame: pd.DataFrame) -> list[str]:
         return f"{estimate:z.{decimals}f} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
     columns = frame[["estimate", "conf_low", "conf_high"]]
-    return [text(*row) for row in columns.to_numpy(dtype=np.float64)]
+    return [text(*row) for row in columns.to_numpy(np.float64)]
 
 
 def _axis(several: Sequence[EstimandResults]) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 import plotnine as p9
 from mizani.breaks import breaks_extended
 
+from pyinterp._typing import Column
 from pyinterp.data.columns import is_category
 from pyinterp.results.results import EstimandResults
 
@@ -135,7 +136,7 @@ def facet_of(results: EstimandResults) -> str | None:
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     """Return rows with an interval; its open side, if it has one, is not drawn."""
-    limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(dtype=np.float64))
+    limited = np.isfinite(frame[["conf_low", "conf_high"]].to_numpy(np.float64))
     rows: pd.DataFrame = frame[limited.any(axis=1)]
     return rows.assign(
         conf_low=rows["conf_low"].where(np.isfinite(rows["conf_low"]), rows["estimate"]),
@@ -185,7 +186,7 @@ def line_at_null(results: EstimandResults) -> list[Any]:
 
 
 def marks_of_rows(
-    data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None = None
+    data: pd.DataFrame, name: str, grid: Column, color: str | None = None
 ) -> p9.geom_rug:
     """Return a mark per row whose value is within the grid, in the color of a variable's level."""
     axis = str(grid.name)
@@ -198,7 +199,7 @@ def marks_of_rows(
     return p9.geom_rug(place, marks, sides="b", inherit_aes=False, **look)
 
 
-def lines(frame: pd.DataFrame, axis: str, values: pd.Series[Any], **look: Any) -> list[Any]:
+def lines(frame: pd.DataFrame, axis: str, values: Column, **look: Any) -> list[Any]:
     """Return curves, dashed beyond the 1% and the 99% point of the rows' values."""
     low, high = values.quantile(FIRM[0]), values.quantile(FIRM[1])
     firm = frame[frame[axis].between(low, high)]

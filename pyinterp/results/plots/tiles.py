@@ -79,11 +79,11 @@ def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[
     if levels is not None:
         codes = values.map({level: k for k, level in enumerate(levels)}).to_numpy(np.float64)
         return {f"{axis}min": codes - 0.5, f"{axis}max": codes + 0.5}
-    grid = np.unique(values.to_numpy(dtype=np.float64))
+    grid = np.unique(values.to_numpy(np.float64))
     middle = (grid[1:] + grid[:-1]) / 2
     alone = 0.5 * (len(grid) == 1)
     ends = np.concatenate([[grid[0] - alone], middle, [grid[-1] + alone]])
-    place = np.searchsorted(grid, values.to_numpy(dtype=np.float64))
+    place = np.searchsorted(grid, values.to_numpy(np.float64))
     return {f"{axis}min": ends[place], f"{axis}max": ends[place + 1]}
 
 

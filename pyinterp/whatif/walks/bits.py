@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.parallel.loops import Loop
 
 GROUP = 64
@@ -46,10 +47,10 @@ class Trees(NamedTuple):
     """
 
     column: npt.NDArray[np.int32]
-    threshold: npt.NDArray[np.float64]
-    missing_left: npt.NDArray[np.bool_]
+    threshold: FloatArray
+    missing_left: BoolArray
     category: npt.NDArray[np.int32]
-    left_categories: npt.NDArray[np.bool_]
+    left_categories: BoolArray
     right: npt.NDArray[np.int32]
     roots: npt.NDArray[np.int32]
     leaves: npt.NDArray[np.int64]
@@ -76,8 +77,8 @@ class TreeSplits(NamedTuple):
     of: npt.NDArray[np.int32]
     first: npt.NDArray[np.int64]
     categorical: npt.NDArray[np.int64]
-    threshold: npt.NDArray[np.float64]
-    missing_left: npt.NDArray[np.bool_]
+    threshold: FloatArray
+    missing_left: BoolArray
     category: npt.NDArray[np.int32]
 
 

@@ -1,7 +1,5 @@
 """Walks for all rows x all donors of some columns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pyinterp.parallel.loops import Loop

@@ -1,7 +1,5 @@
 """Walks for rows each with other donors for one numerical column."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pyinterp.parallel.loops import Loop
