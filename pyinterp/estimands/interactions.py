@@ -321,8 +321,8 @@ PRODUCTS = Words(
     label="coef.",
     title="coefficients of products",
     meaning=(
-        "Change of the slope of the first variable, or of the effect of its level, per unit of the "
-        "other one, or from its first level, other products as they are: of the population."
+        "Change of the first variable's slope or level's effect, on the mean or a probability, per "
+        "unit of the other one or from its first level, other products held: of the population."
     ),
     always=(NEEDS,),
     notes=SHARE.notes[:1],
@@ -399,10 +399,10 @@ def _main_effects(
     conditional = case.conditional(sampler, one.variables)
     if not conditional.levels:  # draws are predictions and residuals, and may be outside
         center = np.asarray(conditional.prediction)
-        parts = [center + end(x - center) for end in (np.min, np.max)]
-        ends = [np.linspace(points[0], parts[0].min(), BEYOND)]
-        ends.append(np.linspace(points[-1], parts[1].max(), BEYOND))
-        points = np.unique(np.concatenate([points, *ends]))
+        away = x - center
+        low = np.linspace(points[0], center.min() + away.min(), BEYOND)
+        high = np.linspace(points[-1], center.max() + away.max(), BEYOND)
+        points = np.unique(np.concatenate([points, low, high]))
     if getattr(sampler, "within_range", False):
         every = case.all_rows.variables[name]
         points = points[(points >= every.min()) & (points <= every.max())]
@@ -413,7 +413,7 @@ def _main_effects(
         whatif, weights = whatif.take(some), weights[some]
     # i is the row, g the point of the grid, k the output.
     for rows, predictions in whatif.of((name,)).cross(pd.DataFrame({name: points})):
-        curves = curves + np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
+        curves += np.einsum("i,igk->kg", weights[rows] / weights.sum(), pick(predictions))
     return lambda frame: np.column_stack([np.interp(frame[name], points, c) for c in curves])
 
 
@@ -428,7 +428,7 @@ def _residuals(
 ) -> Iterator[Residuals]:
     """Yield the residuals of every class and feature, less functions of the feature alone.
 
-    These are in the place of x.
+    These are in the place of x, 0 if the others say what it is.
     """
     sizes = [bases[one.name].size + count for one in features]
     ends = rows.shape[1] + np.cumsum([-sum(sizes), *sizes])
@@ -436,6 +436,6 @@ def _residuals(
     for number, one in enumerate(residuals_of(before, features, count, weights, at)):
         k, j = divmod(number, len(features))
         V, h = np.split(blocks[j], [-count], axis=1)
-        small = h[:, k].std() <= SMALLEST * one.f.std()
-        u = rest(V, one.u, one.weights)
-        yield one._replace(u=u, h=0 * h[:, k] if small else h[:, k], x=V)
+        V = V * (one.v.var() > SAME * one.x.var())
+        large = h[:, k].std() > SMALLEST * one.f.std()
+        yield one._replace(u=rest(V, one.u, one.weights), h=h[:, k] * large, x=V)

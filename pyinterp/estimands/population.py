@@ -561,7 +561,7 @@ OVERLAP = Words(
         others=(
             Remark(
                 f"R²_j below {LEAST_SHARE:g} ({{}}): its mean predicts the feature better than the "
-                "others do, and coefficients may be too near 0 by about that share.",
+                "others do. In a balanced experiment it must; else coefficients may be too near 0.",
                 high=LEAST_SHARE,
             ),
         ),

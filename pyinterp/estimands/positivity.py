@@ -69,8 +69,8 @@ def positivity(
             quantity="R² of a feature on the others",
             meaning=(
                 "Share of the feature's variance that the other variables explain, out of "
-                "sample; at 1 positivity is violated: given the others, the feature does not "
-                "vary."
+                "sample: 0 or below if they do not predict it; at 1 positivity is violated, as "
+                "given the others the feature does not vary."
             ),
             always=(of_one,) if groups else (),
             zero_variance="the feature is predicted equally well in all refits",
@@ -232,4 +232,4 @@ def variance_parts(
 def _read(measurement: Measurement) -> Estimate:
     """Return R²_j: one minus the share of a feature's variance that the others leave."""
     share = measurement["unexplained"].over(measurement["variance"])
-    return Estimate(value=1 - share.value, rows=1 - share.rows, mc_variance=share.mc_variance)
+    return replace(share, value=1 - share.value, rows=1 - share.rows)

@@ -195,7 +195,7 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     if count is not None and count < LEAST_CLUSTERS and replicates.number > 1 and not found.reason:
         few = f"There are {count} clusters. With fewer than {LEAST_CLUSTERS} intervals are too"
         page = 'See the page "A field trial of 3 to 11 blocks".'
-        return replace(found, warning=f"{few} narrow, and t and tests of 0 find too much. {page}")
+        return replace(found, warning=f"{few} narrow, and P too small: report neither. {page}")
     return found
 
 

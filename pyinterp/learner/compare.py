@@ -158,6 +158,7 @@ def compare(
     else:
         replicates = independent_difference([r.replicates for r in results], places)
         spread = independent_variance([r.variance for r in results], places)
+    every_row = slice(None if paired else 0)
     difference = replace(
         base,
         estimand=_difference(base.estimand, names_of_contrasts, places, labels, paired=paired),
@@ -170,8 +171,8 @@ def compare(
         alternative=alternative,
         p_adjust=p_adjust,
         simultaneous=bool(simultaneous),
-        rows=base.rows if paired else base.rows[:0],
-        labels=base.labels if paired else base.labels[:0],
+        rows=base.rows[every_row],
+        labels=base.labels[every_row],
     )
     return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
 
@@ -431,7 +432,9 @@ def _meaning(
     several = f"{reference} minus each of the others" if to_one else "all pairs"
     listed = contrasts[0] if len(contrasts) == 1 else several
     how = "paired by resample" if paired else "of independent estimates"
-    sign = {"smaller": "negative", "larger": "positive"}.get(estimand.parameter.better or "", "")
     first = reference if to_one else "the first of the two"
-    direction = f"; {sign}: {first} predicts better" if sign else ""
+    direction = {
+        "smaller": f"; negative: {first} predicts better",
+        "larger": f"; positive: {first} predicts better",
+    }.get(estimand.parameter.better or "", "")
     return f"{estimand.description}: {listed}, {how}{direction}."

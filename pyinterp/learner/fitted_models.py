@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp.checks import check_jobs
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
-from pyinterp.errors import short
+from pyinterp.errors import OptionError, short
 from pyinterp.estimands.estimand import Correction
 from pyinterp.estimands.questions import By, Question
 from pyinterp.hints import Hints
@@ -105,6 +105,11 @@ class FittedModels(Hints):
         answers = []
         every = measured_plans(questions, self.analysis, progress)
         for question, plans in zip(questions, every, strict=True):
+            if alternative == "less" and any(p.estimand.parameter.only for p in plans.values()):
+                raise OptionError(
+                    "Shares of the population have lower limits and one-sided tests alone: leave "
+                    '`alternative="less"` out.'
+                )
             parts = {
                 name: _results(
                     plan,
@@ -164,10 +169,10 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
 
 def _with_response(sample: Sample) -> pd.DataFrame:
     """Return the variables and, under its name, the response."""
-    if sample.response is None or sample.y is None:
+    response = sample.response
+    if response is None or sample.y is None:
         return sample.variables
-    name = sample.response.name
-    return sample.variables.assign(**{name: sample.response.column(sample.y)})
+    return sample.variables.assign(**{response.name: response.column(sample.y)})
 
 
 def _corrected_params(

@@ -31,6 +31,7 @@ UNPROVEN = (
     "learner predicts otherwise each time, or fails. They may be of another learner."
 )
 MANY_TESTS = 20
+OF_LEARNER = "P is about this learner; whether nature needs the feature is for `population()`."
 
 # Level at which a value differs from the null value.
 NOMINAL = 0.05
@@ -110,11 +111,11 @@ def notes_of(
     }
     notes = [
         *in_words(before, full),
-        *_with_labels(headings, [list(_about(*e, alone=alone)) for e in each], full),
+        *_with_labels(headings, [_about(*e, alone=alone) for e in each], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
-        *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
+        *_with_labels(headings, [_tests(r, alpha, alone=alone) for r in several], full),
         *_of_rows([*each, *diagnostics.items()], headings),
-        *_with_labels(headings, [list(_limits(*e)) for e in each], full),
+        *_with_labels(headings, [_limits(*e) for e in each], full),
         *_of_analysis(several[0]),
     ]
     for diagnostic, rows in diagnostics.items():
@@ -124,11 +125,12 @@ def notes_of(
 
 def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
     """List the footnotes of hypotheses: on values, intervals, single terms, and the analysis."""
-    variance = results.variance
+    variance, context = results.variance, results.context
     meaning, *more = SENTENCES.split(results.estimand.words.meaning)
     return [
         Footnote(meaning, " ".join(more)),
         Footnote(variance.note, variance.interval_note),
+        Footnote(OF_LEARNER * (results.estimand.parameter.effect and context.level == "learner")),
         *(_of_square(results) if single else ()),
         Footnote(variance.warning),
         *_of_analysis(results),
@@ -159,12 +161,10 @@ def _beside(
 
 def _on(results: EstimandResults, rows: pd.DataFrame, values: pd.Series[float]) -> list[str]:
     """List the footnotes on the values of printed rows."""
-    if len(rows) < len(values):
-        values = values.where(values.index.isin(rows.index))
-    return results.estimand.words.on(values)
+    return results.estimand.words.on(values.where(values.index.isin(rows.index)))
 
 
-def in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
+def in_words(notes: Iterable[Footnote], full: bool) -> list[Footnote]:
     """Return footnotes that are not empty, with all that they say in `text`."""
     if full:
         notes = [Footnote(f"{n.text} {n.more}".strip(), marks=n.marks) for n in notes]
@@ -172,7 +172,7 @@ def in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
 
 
 def _with_labels(
-    headings: Sequence[str], notes: Sequence[Sequence[Footnote]], full: bool
+    headings: Sequence[str], notes: Sequence[Iterable[Footnote]], full: bool
 ) -> Iterator[Footnote]:
     """Yield the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
@@ -199,7 +199,7 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
     meaning, *more = SENTENCES.split(words.meaning)
     more += ["" if error > 0 else words.exact or ""]
     if alone:
-        yield Footnote(f"{meaning} {harm}".rstrip(), " ".join(more).strip())
+        yield Footnote(f"{meaning} {harm}".rstrip(), " ".join(more))
     else:
         yield Footnote(harm)
     for note in (*words.notes, *_on_terms(words.notes_on, terms, len(terms))):
@@ -384,15 +384,11 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
     meanings: dict[str, str] = {}
-    diagnostics: list[EstimandResults] = []
-    columns: list[EstimandResults] = []
-    for k, (heading, results) in enumerate(zip(headings, several, strict=True)):
-        diagnostics += results.diagnostics
-        if k and results.estimand.words.as_columns[0][1]:
-            columns.append(results)
-        elif len(several) > 1:
+    columns = [results for results in several[1:] if results.estimand.words.as_columns[0][1]]
+    for heading, results in zip(headings, several, strict=True):
+        if len(several) > 1 and results not in columns:
             meanings[f"{heading}:"] = results.estimand.words.meaning
-    for each in [*diagnostics, *columns]:
+    for each in [*(one for results in several for one in results.diagnostics), *columns]:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
