@@ -22,8 +22,8 @@ def data():
 class StandIn:
     """A fit of R, as far as labels need one: p = expit(a), and "yes" from .2 on."""
 
-    def predict(self, function, rows, classes, options, **_):
-        p = 1 / (1 + np.exp(-rows["a"].to_numpy()))
+    def predict(self, function, newdata, classes, **_):
+        p = 1 / (1 + np.exp(-newdata["a"].to_numpy()))
         if function == "predict_fit":
             return np.column_stack([1 - p, p])
         assert list(classes) == ["no", "yes"]
