@@ -167,7 +167,7 @@ class Reporting:
 
 def state(model: Any, params: Any, cov: Any, df: Any) -> None:
     """Give a model coefficients, their covariance and degrees of freedom, as statsmodels has."""
-    model.params, model.df_resid, model.use_t = np.atleast_1d(params), float(df), True
+    model.params, model.df_resid, model.use_t = np.atleast_1d(params), np.sum(df), True
     model.cov_params = partial(np.reshape, cov, [len(model.params)] * 2)
 
 
