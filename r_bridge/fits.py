@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from weakref import WeakSet
 
@@ -108,10 +109,6 @@ class Fit:
         }
 
 
-def _is_classifier(reporting: Reporting) -> bool:
-    return bool(reporting.classifier)
-
-
 class Reporting:
     """An estimator that holds a fit, `fit_`, of variables that R calls `_words`."""
 
@@ -121,7 +118,7 @@ class Reporting:
     predict_args: Mapping[str, Any] | None
     classifier: bool | None
     _rows: Callable[[Any], pd.DataFrame]
-    _words: Sequence[str]
+    _words: list[str]
     _r_classes: list[str] | None
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
@@ -131,7 +128,7 @@ class Reporting:
         codes = self._ask("predict_labels", X).astype(np.intp)
         return np.asarray(self.classes_[codes - 1])
 
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    @available_if(attrgetter("classifier"))  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
         return self._ask("predict_fit", X)

@@ -117,7 +117,7 @@ class RModel(Reporting):
     def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows of the model's variables, with its levels."""
         check_no_rows(self.predict_args or {}, None)
-        names = [str(name) for name in self.feature_names_in_]
+        names = self._words
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
         check_code(self.predict_args or {}, len(frame))
         return align(frame, {n: v for n, v in self._levels.items() if n in names})

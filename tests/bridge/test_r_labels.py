@@ -38,7 +38,8 @@ def test_labels_are_those_that_r_says_without_r(data):
         ["no", "yes"],
         np.array(["no", "yes"]),
     )
-    model.feature_names_in_, model.learner_name = np.array(["a", "b"], dtype=object), "stand-in"
+    model._words, model.learner_name = ["a", "b"], "stand-in"
+    model.feature_names_in_ = np.array(model._words, dtype=object)
     said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
     assert list(model.predict(data)) == list(said)
     result = pi.FittedModel(model, data[["a", "b"]], data.y)
