@@ -79,9 +79,6 @@ class RComparison:
         title = f"pyinterp and R's {packages} on the same predictions"
         return summarize_frame(self.table, formats, title=title, facts=self.facts, notes=self.notes)
 
-    def __str__(self) -> str:
-        return str(self.summary())
-
     def __repr__(self) -> str:
         return str(self.summary())
 

@@ -283,12 +283,12 @@ transformed <- function(fit) {
   if (is.call(left)) c(deparse1(left), all.vars(left)) else ""
 }
 
-# Of lm and glm: coefficients, their covariance, and degrees of freedom of R's tests, if those are t.
+# Of lm and glm: coefficients, their covariance column by column, and degrees of freedom of R's tests, if those are t.
 stated <- function(fit) {
   if (!identical(class(fit), "lm") && !identical(class(fit), c("glm", "lm"))) return(list())
   normal <- inherits(fit, "glm") && fit$family$family %in% c("poisson", "binomial")
   beta <- stats::coef(fit)
-  cov <- suppressWarnings(stats::vcov(fit, complete = FALSE))  # of a perfect fit
+  cov <- as.double(suppressWarnings(stats::vcov(fit, complete = FALSE)))  # of a perfect fit
   list(beta[!is.na(beta)], cov, if (normal) Inf else fit$df.residual)
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any
 from weakref import WeakSet
 
@@ -16,7 +18,7 @@ from pyinterp._typing import FloatArray
 from r_bridge.conversion import from_r, level_texts, text_from_r, texts
 from r_bridge.session import SESSION
 
-__all__ = ["Fit", "Reporting", "align", "levels_in"]
+__all__ = ["Fit", "Reporting", "align", "levels_in", "state"]
 
 _in_r: WeakSet[Fit] = WeakSet()
 
@@ -63,36 +65,16 @@ class Fit:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._value, self._bytes = None, state["_bytes"]
 
-    def predict(
-        self,
-        function: str,
-        rows: pd.DataFrame,
-        classes: Sequence[str] | None,
-        options: Mapping[str, Any] | None,
-        **more: Any,
-    ) -> FloatArray:
+    def predict(self, function: str, **named: Any) -> FloatArray:
         """Return means, probabilities of classes, or numbers of classes, counted from 1.
 
         Parameters
         ----------
         function : {"predict_fit", "predict_labels"}
-        rows : pandas.DataFrame
-        classes : sequence of str or None
-        options : mapping or None
-            Arguments of R's `predict`.
-        **more
-            `learner`, whether one asks, for R's advice where the value is not usable; `params`,
-            coefficients in the place of its own.
+        **named
+            Arguments of these functions in ``fits.R``.
         """
-        value = SESSION.call(
-            function,
-            fit=self.value,
-            newdata=rows,
-            classes=None if classes is None else texts(classes),
-            options=options,
-            console=[],
-            **more,
-        )
+        value = SESSION.call(function, fit=self.value, console=[], **named)
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
 
     def importance(self, variables: Sequence[str]) -> tuple[str, FloatArray] | None:
@@ -122,13 +104,9 @@ class Fit:
             "classes": None if classes is None else [str(c) for c in classes],
             "variables": text_from_r(part["variables"]),
             "transformed": text_from_r(part["transformed"]),
-            "stated": [np.asarray(from_r(value, SESSION.r)) for value in part["stated"]],
+            "stated": [from_r(value, SESSION.r) for value in part["stated"]],
             "levels": dict(zip(text_from_r(part["level_names"]), levels, strict=True)),
         }
-
-
-def _is_classifier(reporting: Reporting) -> bool:
-    return bool(reporting.classifier)
 
 
 class Reporting:
@@ -140,7 +118,7 @@ class Reporting:
     predict_args: Mapping[str, Any] | None
     classifier: bool | None
     _rows: Callable[[Any], pd.DataFrame]
-    _words: Sequence[str]
+    _words: list[str]
     _r_classes: list[str] | None
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
@@ -148,18 +126,23 @@ class Reporting:
         if not self.classifier:
             return self._ask("predict_fit", X)
         codes = self._ask("predict_labels", X).astype(np.intp)
-        labels: npt.NDArray[Any] = self.classes_[codes - 1]
-        return labels
+        return np.asarray(self.classes_[codes - 1])
 
-    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    @available_if(attrgetter("classifier"))  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
         return self._ask("predict_fit", X)
 
     def _ask(self, function: str, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
-        rows, params = self._rows(X), getattr(self, "params", None)
-        more = {"learner": self.learns, "params": params}
-        return self.fit_.predict(function, rows, self._r_classes, self.predict_args, **more)
+        rows = self._rows(X)  # which checks that it is fitted
+        return self.fit_.predict(
+            function,
+            newdata=rows,
+            classes=self._r_classes,
+            options=self.predict_args,
+            learner=self.learns,
+            params=getattr(self, "params", None),
+        )
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -177,6 +160,12 @@ class Reporting:
         if found is None:
             raise AttributeError("The model of R reports no importances.")
         return found
+
+
+def state(model: Any, params: Any, cov: Any, df: Any) -> None:
+    """Give a model coefficients, their covariance and degrees of freedom, as statsmodels has."""
+    model.params, model.df_resid, model.use_t = np.atleast_1d(params), np.sum(df), True
+    model.cov_params = partial(np.reshape, cov, [len(model.params)] * 2)
 
 
 def levels_in(rows: pd.DataFrame) -> dict[str, list[Any]]:

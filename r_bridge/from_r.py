@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, did_you_mean
 from r_bridge.errors import RCallError, RWarning
+from r_bridge.fits import state
 
 __all__ = ["ask", "attempt", "columns", "estimator", "frame", "learner_of_r", "on_columns"]
 
@@ -159,7 +160,8 @@ class _Functions(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untype
         return pd.Series(y)
 
     def predict(self, X: pd.DataFrame) -> npt.NDArray[Any]:
-        values = _call(self.to_predict, self.learner_name, self.key_, columns(X))
+        own = [self.params.tolist()] if hasattr(self, "params") else []
+        values = _call(self.to_predict, self.learner_name, self.key_, columns(X), *own)
         return np.atleast_1d(np.asarray(values, dtype=np.float64))
 
 
@@ -182,14 +184,24 @@ class _Classifier(ClassifierMixin, _Functions):  # type: ignore[misc]
 
 
 def learner_of_r(
-    to_fit: Function, to_predict: Function, name: str, classes: Any = None, key: str | None = None
+    to_fit: Function,
+    to_predict: Function,
+    name: str,
+    classes: Any = None,
+    key: str | None = None,
+    stated: Sequence[Any] = (),
 ) -> _Functions:
-    """Return a learner of R: a classifier if there are classes, fitted if there is a key."""
+    """Return a learner of R: a classifier if there are classes, fitted if there is a key.
+
+    Of lm and glm, `stated` are coefficients, their covariance and degrees of freedom.
+    """
     learner = (_Regression if classes is None else _Classifier)(to_fit, to_predict, name)
     if key is not None:
         learner.key_ = key
         if classes:
             learner.classes_ = np.array(classes)
+    if stated:
+        state(learner, *stated)
     return learner
 
 

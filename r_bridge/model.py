@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
 from pyinterp.models.library import Aim
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
-from r_bridge.fits import Fit, Reporting, align
+from r_bridge.fits import Fit, Reporting, align, state
 from r_bridge.names import columns_by_name
 from r_bridge.session import SESSION
 
@@ -56,8 +55,7 @@ class RModel(Reporting):
         Coefficients of ``lm`` and ``glm``, by which effects take the delta method.
     """
 
-    one_thread = use_t = True
-    _cov: FloatArray
+    one_thread = True
     selects_columns = True  # a formula takes its variables from frames that have others too
 
     def __init__(
@@ -85,8 +83,7 @@ class RModel(Reporting):
         two = known is not None and len(known) == 2
         self.event_first = two and self.fit_.counts_event_first()
         if about["stated"]:
-            self.params, self._cov, df = about["stated"]
-            self.df_resid = df.item()
+            state(self, *about["stated"])
         names = list(feature_names) if feature_names is not None else about["variables"]
         if not names:
             raise OptionError(
@@ -96,10 +93,6 @@ class RModel(Reporting):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self._words = [str(name) for name in names]
-
-    def cov_params(self) -> FloatArray:
-        """Return the covariance of the coefficients, of lm and glm."""
-        return self._cov
 
     @property
     def aim(self) -> Aim:
@@ -124,7 +117,7 @@ class RModel(Reporting):
     def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows of the model's variables, with its levels."""
         check_no_rows(self.predict_args or {}, None)
-        names = [str(name) for name in self.feature_names_in_]
+        names = self._words
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
         check_code(self.predict_args or {}, len(frame))
         return align(frame, {n: v for n, v in self._levels.items() if n in names})

@@ -100,8 +100,8 @@ of_r <- function(fun, name, formula, plain, y, arguments) {
   answer <- function(key, columns) predicted(kept[[key]], columns)
   python()$bridge$learner_of_r(callback(fit), callback(answer), shown, if (classes) list())
 }
-predicted <- function(kept, columns) {
-  as.double(state$fits$predict_fit(kept[[1L]], from_columns(columns), kept[[2L]], learner = TRUE))
+predicted <- function(kept, columns, params = NULL) {
+  as.double(state$fits$predict_fit(kept[[1L]], from_columns(columns), kept[[2L]], NULL, TRUE, params))
 }
 
 of_model <- function(model, data, response, predict = NULL, classes = NULL, ..., options = list()) {
@@ -116,8 +116,9 @@ of_model <- function(model, data, response, predict = NULL, classes = NULL, ...,
     stop("the model was fitted to ", to[1L], ", not to ", response, ": add that as a column, and name it", call. = FALSE)
   }
   labels <- if (is.factor(y) || is.character(y)) classes else utils::type.convert(classes, as.is = TRUE)
-  answer <- callback(function(key, columns) predicted(list(asked, classes), columns))
-  estimator <- python()$bridge$learner_of_r(NULL, answer, class(model)[1L], if (!is.null(classes)) as.list(labels), "")
+  answer <- callback(function(key, columns, params = NULL) predicted(list(asked, classes), columns, params))
+  labels <- if (!is.null(classes)) as.list(labels)
+  estimator <- python()$bridge$learner_of_r(NULL, answer, class(model)[1L], labels, "", unname(about$stated))
   made <- do.call(py, c(list(python()$pyinterp, "FittedModel", estimator, data[c(variables, response)], response), options))
   as_fit(made, stats::reformulate(sprintf("`%s`", variables), response), variables, match.call())
 }

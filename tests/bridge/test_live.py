@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 import r_bridge
 from pyinterp.errors import DataError, NamesWarning, OptionError
-from r_bridge import RCode, RLearner, RModel
+from r_bridge import RCode, RModel
 from r_bridge.conversion import frame_from_r, from_r
 from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
@@ -52,23 +52,6 @@ def test_pd_of_a_random_forest_is_that_of_partial_plot(feature, rows, in_r, debi
     assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
 
 
-def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(rows, in_r, debian):
-    """partialPlot shows centered logits, with probabilities of 0 put to machine epsilon."""
-    debian("randomForest")
-    in_r("set.seed(1); rfc <- randomForest::randomForest(c ~ x1 + x2 + k + f, d, ntree = 30)")
-    drawn = curve("randomForest::partialPlot(rfc, d, 'x1', 'no', plot = FALSE)", in_r)
-    model = RModel("rfc")
-    assert model.classes_.tolist() == ["yes", "no"]
-
-    def centered(frame):
-        p = model.predict_proba(frame)
-        logs = np.log(np.where(p > 0, p, np.finfo(float).eps))
-        return logs[:, 1] - logs.mean(axis=1)
-
-    found = ours(centered, rows, "x1", drawn["x"])
-    assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
-
-
 @pytest.mark.parametrize("feature", V)
 def test_pd_of_boosted_stumps_is_that_of_plot_gbm(feature, rows, in_r, debian):
     """plot.gbm averages inside the trees, by the rows of their nodes: for stumps fitted to all rows
@@ -82,33 +65,6 @@ def test_pd_of_boosted_stumps_is_that_of_plot_gbm(feature, rows, in_r, debian):
     drawn = curve(f"gbm::plot.gbm(gb, '{feature}', return.grid = TRUE)", in_r)
     found = ours(RModel("gb"), rows, feature, drawn[feature])
     assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
-
-
-MEANS = """function(object, train, name, grid) sapply(grid, function(v) {
-  train[[name]] <- v
-  mean(stats::predict(object, newdata = train))
-})"""
-
-
-def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows):
-    """In R by `stats::predict` alone; and R's own glm of the same formula agrees."""
-    data, family = rows[[*V, "y"]], sm.families.Poisson()
-    glm = smf.glm("k ~ x1 + x2 + f", data, family=family).fit(tol=1e-14, maxiter=100)
-    grid = [-1.0, 0.0, 2.0]
-    handed = hand_over(glm, data)
-    assert list(handed.rows) == ["x1", "x2", "f"]
-    found = from_r(SESSION.call(MEANS, handed.in_r(), handed.rows, "x1", grid), SESSION.r)
-    expected = pi.FittedModel(glm, data).pd("x1", grid=grid).params
-    assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
-    peer = RLearner(
-        "stats::glm",
-        formula="k ~ x1 + x2 + f",
-        family=RCode("poisson(link = 'log')"),
-        epsilon=1e-14,
-        maxit=100,
-    ).fit(rows[["x1", "x2", "f"]], rows["k"])
-    same = pi.FittedModel(peer, rows[["x1", "x2", "f"]]).pd("x1", grid=grid).params
-    assert_allclose(found, same, rtol=0, atol=TOLERANCE)
 
 
 def test_what_models_can_be_handed_over(rows):

@@ -25,13 +25,6 @@ RESPONSES = {
     "three": "cut(d$y, c(-99, -0.7, 0.7, 99), labels = c('l', 'm', 'h'))",
 }
 FAMILY = {"number": "gaussian", "count": "poisson", "two": "binomial", "three": "multinomial"}
-LASSO = """function(formula, data) {
-  terms <- delete.response(terms(formula, data = data))
-  columns <- function(rows) model.matrix(terms, rows)[, -1, drop = FALSE]
-  y <- model.response(model.frame(formula, data))
-  fit <- glmnet::glmnet(columns(data), y, lambda = c(1, 0.1, 0.01))
-  function(newdata) predict(fit, columns(newdata), s = 0.01)
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -91,23 +84,6 @@ def test_a_glmnet_predicts_what_r_predicts(kind, cv, data):
         np.testing.assert_array_equal(model.predict(data), list(said))
 
 
-def test_functions_of_r_make_the_matrix(data):
-    X, y = data[["a", "g", "b"]], data["y"]
-    fit = evaluate("glmnet::glmnet(model.matrix(~ a + g + b, d)[, -1], d$y, lambda = 0.01)")
-    SESSION.call("assign", "gm", fit, envir=GLOBAL)
-    code = "function(rows) predict(gm, model.matrix(~ a + g + b, rows)[, -1])"
-    model = RModel(RCode(code), feature_names=["a", "g", "b"])
-    learner = RLearner(LASSO).fit(X, y)
-    assert learner.learner_name == "function of R"
-
-    beta = numbers(SESSION.call("function(m) as.numeric(coef(m))", fit))
-    dummies = np.column_stack([np.ones(N), X["a"], X["g"] == "v", X["g"] == "w", X["b"]])
-    assert_allclose(model.predict(X), dummies @ beta, rtol=0, atol=TOLERANCE)
-    assert_allclose(learner.predict(X), dummies @ beta, rtol=0, atol=1e-4)
-
-    SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
-
-
 def test_the_codes_of_the_page_work(data):
     X, y = data[["a", "g", "b"]], data["y"]
     page = (Path(__file__).parents[2] / "docs" / "r_bridge.md").read_text(encoding="utf-8")
@@ -125,6 +101,7 @@ def test_the_codes_of_the_page_work(data):
         )
     )
     fitted = RLearner(learner[1], random_state=1).fit(X, y)
+    assert fitted.learner_name == "function of R"
     assert_allclose(fitted.predict(X), right, rtol=0, atol=TOLERANCE)
     known = RModel(RCode(model[1]), feature_names=["a", "g", "b"])
     assert_allclose(known.predict(X), right, rtol=0, atol=TOLERANCE)

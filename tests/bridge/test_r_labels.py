@@ -22,8 +22,8 @@ def data():
 class StandIn:
     """A fit of R, as far as labels need one: p = expit(a), and "yes" from .2 on."""
 
-    def predict(self, function, rows, classes, options, **_):
-        p = 1 / (1 + np.exp(-rows["a"].to_numpy()))
+    def predict(self, function, newdata, classes, **_):
+        p = 1 / (1 + np.exp(-newdata["a"].to_numpy()))
         if function == "predict_fit":
             return np.column_stack([1 - p, p])
         assert list(classes) == ["no", "yes"]
@@ -38,7 +38,8 @@ def test_labels_are_those_that_r_says_without_r(data):
         ["no", "yes"],
         np.array(["no", "yes"]),
     )
-    model.feature_names_in_, model.learner_name = np.array(["a", "b"], dtype=object), "stand-in"
+    model._words, model.learner_name = ["a", "b"], "stand-in"
+    model.feature_names_in_ = np.array(model._words, dtype=object)
     said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
     assert list(model.predict(data)) == list(said)
     result = pi.FittedModel(model, data[["a", "b"]], data.y)

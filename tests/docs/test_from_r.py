@@ -18,6 +18,7 @@ from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
 from r_bridge.beside import CONVENTIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
+R_PACKAGE = PAGE.parents[1] / "r_package"
 
 
 def table(header, rows):
@@ -138,6 +139,12 @@ def test_the_column_of_methods_can_be_called(method, cell):
     first = () if method == "h_statistic" else (["a", "b"],) if "RGrid" in cell else ("a",)
     found = getattr(model, method)(*(() if method == "vint" else first), **options)
     assert np.isfinite(found.params).all()
+
+
+def test_the_page_lists_the_functions_of_the_r_package():
+    exports = re.findall(r"^export\((.+)\)$", (R_PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)
+    (row,) = re.findall(r"^\| `learn`.+$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.findall(r"`(\w+)`", row) == ", ".join(exports).split(", ")
 
 
 def rewrite():

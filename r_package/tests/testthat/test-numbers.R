@@ -44,6 +44,21 @@ test_that("all pairs and means of R's models equal loops in R", {
   by_hand <- c("depth[100]" = mean(stats::predict(m, replace(rows, "depth", 100), type = "response")))
   expect_equal(coef(pd(of_model(m, rows, "strong"), "depth", grid = list(100))), by_hand, tolerance = 1e-12)
 })
+test_that("effects of lm and glm have the standard errors of R's covariance", {
+  rows$strong <- rows$mag > 4.6
+  m <- stats::glm(strong ~ depth * zone, binomial, rows)
+  at <- stats::model.matrix(~ depth * zone, transform(rows, depth = 300, zone = factor(zone)))
+  by_hand <- colMeans(stats::make.link("logit")$mu.eta(as.vector(at %*% coef(m))) * at)
+  curve <- pd(of_model(m, rows, "strong"), "depth", grid = list(300))
+  expect_equal(tidy(curve)$std.error, sqrt(drop(by_hand %*% stats::vcov(m) %*% by_hand)), tolerance = 1e-7)
+  m <- stats::lm(mag ~ depth * stations, rows)
+  by_hand <- c(0, 1, 0, mean(rows$stations))
+  slope <- measure(of_model(m, rows, "mag"), "ame", "depth")
+  expect_equal(tidy(slope)$std.error, sqrt(drop(by_hand %*% stats::vcov(m) %*% by_hand)), tolerance = 1e-7)
+  expect_equal(glance(slope)$df.residual, 76)
+  one <- of_model(stats::lm(mag ~ 0 + depth, rows), rows, "mag")  # of one coefficient
+  expect_gt(tidy(measure(one, "ame"))$std.error, 1e-6)
+})
 test_that("learners of classes answer by R's levels, and seeds are of the fit", {
   fit <- function() pfi(learn(Species ~ ., iris, "ranger::ranger", few(), 1, num.trees = 10))
   set.seed(3)
