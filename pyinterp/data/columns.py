@@ -6,12 +6,13 @@ Models are handed the user's types: see `pyinterp.data.form`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import Column
+from pyinterp._typing import Column, FloatArray
 from pyinterp.errors import DataError, did_you_mean, list_of, short
 
 TEXT = pd.StringDtype("python", na_value=np.nan)
@@ -20,6 +21,17 @@ TEXT = pd.StringDtype("python", na_value=np.nan)
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the variables as numbers, booleans, levels or dates; raise for other types."""
     return pd.DataFrame({name: read_column(frame[name], str(name)) for name in frame.columns})
+
+
+@cache
+def _label(name: str) -> pd.Index:
+    """Return the label of a column, which pandas makes, and hashes, once."""
+    return pd.Index([name])
+
+
+def one_column(name: str, values: FloatArray) -> pd.DataFrame:
+    """Return numbers as a frame of one column."""
+    return pd.DataFrame(values[:, None], columns=_label(name))
 
 
 def columns_of(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:

@@ -72,7 +72,7 @@ class MissingValues:
         DataError
             If values are missing that `option` does not allow, or too few rows are left.
         """
-        absent, needs = variables.isna().rename(columns=str), needs or {}
+        absent, needs = variables.isna(), needs or {}
         gaps = absent.to_numpy().any() or any(part.hasnans for part in others)
         if len(absent) >= self.least and not gaps:
             return np.ones(len(absent), bool), ""

@@ -185,9 +185,10 @@ class Terms:
         >>> pi.Terms.plain(["bmi", "bp"], classes=["low", "high"]).names
         ('low: bmi', 'low: bp', 'high: bmi', 'high: bp')
         """
-        layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(classes)))
-        if classes[0] is not None:
-            layout["class"] = [label for label in classes for _ in names]
+        layout = pd.DataFrame(
+            {} if classes[0] is None else {"class": [c for c in classes for _ in names]},
+            index=range(len(names) * len(classes)),
+        )
         if len(classes) > 1:
             names = [f"{label}: {name}" for label in classes for name in names]
         return cls(names=tuple(names), layout=layout)
@@ -565,6 +566,8 @@ def check_estimate(estimate: object, estimand: Estimand, n: int) -> None:
             f"of shape ({q},), `rows` and `donors` of shape ({n}, {q}); it has {values}, "
             f"{variances}, {rows} and {donors}."
         )
+    if estimand.parameter.range == REAL:
+        return
     ends = np.array(estimand.parameter.range)
     sizes = np.abs([0.0, *ends[np.isfinite(ends)], *estimate.value])
     outside = np.fmax(ends[0] - estimate.value, estimate.value - ends[1])

@@ -44,6 +44,8 @@ class ModelOnRows:
         `leave_out` names.
     level_codes : callable
         ``level_codes()`` returns the numbers that are codes of categories.
+    kinds : dict
+        What-if predictions of other kinds, made once.
 
     Examples
     --------
@@ -65,7 +67,7 @@ class ModelOnRows:
     serve: Callable[[WhatIf, Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
     level_codes: Callable[[], frozenset[str]] = frozenset
-    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict, init=False)
+    kinds: dict[Kind, WhatIf] = field(default_factory=dict, init=False)
     _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
         default_factory=dict, init=False
     )
@@ -85,9 +87,9 @@ class ModelOnRows:
         """
         if kind == self.whatif.predictor.kind:
             return self.whatif
-        if kind not in self._by_kind:
-            self._by_kind[kind] = self.serve(self.whatif, kind)
-        return self._by_kind[kind]
+        if kind not in self.kinds:
+            self.kinds[kind] = self.serve(self.whatif, kind)
+        return self.kinds[kind]
 
     def on(self, sample: Sample) -> ModelOnRows:
         """Return the model with a copy of its rows in place of them; its predictions are kept.
@@ -98,7 +100,7 @@ class ModelOnRows:
         <ModelOnRows: 133 rows>
         """
         same = replace(self, whatif=self.whatif.on(sample))
-        same._by_kind.update({kind: each.on(sample) for kind, each in self._by_kind.items()})
+        same.kinds.update({kind: each.on(sample) for kind, each in self.kinds.items()})
         return same
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -36,8 +36,6 @@ from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import NOTHING, Context, GoodnessOfFit
 
-# What is computed again when it is needed.
-MADE_AGAIN = ("sums", "errors_of_coefficients", "subsets", "_fits")
 CROSS_FITS = "cross-fits; "  # of the names of analyses
 LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
@@ -99,8 +97,7 @@ class Analysis:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out measurements, which are made again when they are needed."""
-        state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
-        return {**state, **{name: {} for name in MADE_AGAIN}}
+        return vars(replace(self))
 
     @property
     def scope(self) -> Scope:

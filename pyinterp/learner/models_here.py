@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, cast
 from weakref import ref
@@ -81,8 +81,7 @@ class ModelsHere:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""
-        state = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {**state, "_ready": {}}
+        return vars(replace(self))
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
@@ -116,8 +115,8 @@ class ModelsHere:
         """Return the answers of one model on its rows, or on those at some positions."""
         case = self.case(k)
         found = answers(part_of_case(case, k, positions), asked)
-        # The engine and the predictions are kept, and no rows.
-        self._ready[k] = case.on(self.refits[k].evaluation)
+        if case.kinds:  # engines and predictions are kept, and no rows
+            self._ready[k] = case.on(self.refits[k].evaluation)
         return found
 
     def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
@@ -177,16 +176,16 @@ class ModelsHere:
     def coefficients(self) -> Coefficients | None:
         """The coefficients of one model that states their covariance, and predicts by them."""
         whatif = self.case(0).whatif
-        predictor, variables = whatif.predictor, whatif.sample.variables
+        predictor = whatif.predictor
         stated = coefficients_of(predictor.estimator)
         if stated is None:
             return None
         moved = stated.shift(predictor, np.sqrt(np.diag(stated.cov)))
-        for rows in (variables[:20].copy(), variables):  # all only if a few do not tell
-            matrix = whatif.design.encode(rows)
-            if not np.array_equal(moved(matrix), predictor(matrix)):
-                return stated
-        return None
+        tangents = tangents_of(whatif, [moved])
+        if tangents is not None and tangents.moves.any():  # its engine was proven to read them
+            return stated
+        matrix = whatif.design.encode(whatif.sample.variables)
+        return None if np.array_equal(moved(matrix), predictor(matrix)) else stated
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
         """Return derivatives of the estimates along columns of a root of coefficients' covariance.

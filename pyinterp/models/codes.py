@@ -40,14 +40,14 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
     variables : pandas.DataFrame
         All rows.
     """
-    rows = variables.iloc[np.unique(np.linspace(0, len(variables) - 1, ROWS).astype(int))]
+    rows = variables.take(np.unique(np.linspace(0, len(variables) - 1, ROWS).astype(int)))
     declared, codes = _facts_of(predictor.estimator, design, rows), set[str]()
     for name in set(map(str, variables)) - design.discrete:
         column = variables[name]
         if is_category(column):
             continue
-        count = column[: 2 * MOST_VALUES].nunique()
-        if count <= MOST_VALUES:  # as most numbers have not
+        count = len(np.unique(column.to_numpy()[: 2 * MOST_VALUES]))
+        if count <= MOST_VALUES + 1:  # as most numbers have not; a missing one is none
             count = column.nunique()
         if count < 3:
             continue

@@ -98,9 +98,8 @@ def slope_of(link: Link) -> Slope | None:
     return SLOPES.get(link, getattr(link, "slope", None))
 
 
-def shift(link: Link, sums: FloatArray, off: FloatArray) -> FloatArray:
+def shift(link: Link, sums: FloatArray, predictions: FloatArray, off: FloatArray) -> FloatArray:
     """Return how far predictions move where every sum moves by `off`, one after the other."""
-    predictions = link(sums)
     total = np.zeros_like(predictions)
     for one in np.eye(sums.shape[-1]):
         for way in (one, -one):

@@ -55,7 +55,8 @@ class ModelReader:
 
     def read(self, data: RowData) -> RowData:
         """Pick variables, in the order of the model and with its names, and response."""
-        variables = data.frame[self._columns]
+        places = [*map([*data.frame].index, self._columns)]
+        variables = data.frame.take(places, axis=1)  # by names it takes five times as long
         if self._names is not None:
             variables = variables.set_axis(self._names, axis=1)
         return data.pick(variables, self._response(), note=self._note)

@@ -140,6 +140,8 @@ def spread(predictions: FloatArray) -> FloatArray:
     # Of sorted numbers NumPy finds quantiles in half the time.
     low, high = np.quantile(np.sort(predictions, axis=0), [0.25, 0.75], axis=0)
     with np.errstate(all="ignore"):  # infinite where predictions are near the largest number
+        if (high > low).all():
+            return np.asarray((high - low) / 1.349)
         # Differences from one row, so that constants give 0 exactly.
         deviation = (predictions - predictions[0]).std(axis=0)
         return np.asarray(np.where(high > low, (high - low) / 1.349, deviation))

@@ -339,9 +339,8 @@ def _read_formula(results: Any, variables: pd.DataFrame) -> tuple[FormulaDesign,
         rows = read_variables(variables.iloc[:ROWS])
         # The training rows of the variables that evaluation rows have, an offset as 0.
         kept = np.delete(np.arange(len(frame)), data.missing_row_idx)
-        known = [name for name in rows if name in frame]
-        trained = read_variables(frame[known].take(kept).reset_index(drop=True))
-        trained = trained.reindex(columns=rows.columns, fill_value=0.0)
+        trained = frame.reindex(columns=rows.columns, fill_value=0.0).take(kept)
+        trained = read_variables(trained.reset_index(drop=True))
         design = _design(formula, trained, _scope(data))
         columns = design.encode(trained)[:, : exog.shape[1]]
         predicted = of_matrices.predict(design.encode(rows)[:, : exog.shape[1]])

@@ -147,6 +147,8 @@ class _Call:
     def do(self, job: Callable[[], T]) -> T | bytes:
         """Do a job; in another thread than the caller's `stop_if_over` ends it with its call."""
         thread = threading.get_ident()
+        if thread == self._caller and not self._inside:  # which Ctrl-C stops by itself
+            return job()
         wanted, here = self._versions, versions() if self._versions else {}
         if others := {name: here[name] for name in here if here[name] != wanted.get(name)}:
             raise OptionError(
@@ -154,15 +156,12 @@ class _Call:
                 "install the same ones."
             )
         with config_context(**self._config), parallel_config(**self._inside):
-            if thread == self._caller:  # which Ctrl-C stops by itself
+            _jobs[thread] = self
+            try:
+                stop_if_over()
                 done = job()
-            else:
-                _jobs[thread] = self
-                try:
-                    stop_if_over()
-                    done = job()
-                finally:
-                    del _jobs[thread]
+            finally:
+                del _jobs[thread]
             return dumps(done) if wanted else done
 
 

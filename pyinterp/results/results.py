@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -228,7 +228,7 @@ class EstimandResults(TableOfEstimands):
 
     def _state(self) -> dict[str, Any]:
         """Return the attributes by name."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+        return vars(replace(self))
 
     def state_on_file(self) -> dict[str, Any]:
         """Return the fields that files keep; footnotes by a function are texts."""

@@ -191,9 +191,12 @@ def _largest(deviations: Sequence[FloatArray], predictions: FloatArray) -> Itera
     distance = np.abs(predictions - np.median(predictions, axis=0))
     unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
     finite = np.isfinite(unit).all()
+    constant = (predictions == predictions[0]).all(axis=0)
     for deviation in deviations:
-        alike = ((predictions == predictions[0]) & (deviation == deviation[0])).all(axis=0)
-        size = np.where(alike, np.maximum(np.abs(predictions), LEAST), unit)
+        size = unit
+        if constant.any():
+            alike = constant & (deviation == deviation[0]).all(axis=0)
+            size = np.where(alike, np.maximum(np.abs(predictions), LEAST), unit)
         yield float((np.abs(deviation) / size).max()) if finite else np.inf
 
 
@@ -202,8 +205,8 @@ def _rows_of_proof(exact: ExactWhatIf) -> tuple[Matrix, Callable[[], FloatArray]
 
     In what-if rows every variable is another row's, or a category has a level that no row has.
     """
-    design, inputs, rows = exact.design, exact.inputs, exact.sample.variables
-    size = min(-(-len(rows) // 2), SHUFFLED_ROWS)  # of half of the rows means are others
+    design, inputs = exact.design, exact.inputs
+    size = min(-(-exact.sample.nobs // 2), SHUFFLED_ROWS)  # of half of the rows means are others
     shuffled = inputs.shuffle(size)
     if shuffled is not None and not design.discrete:
         numbers = np.concatenate(shuffled)
@@ -211,6 +214,7 @@ def _rows_of_proof(exact: ExactWhatIf) -> tuple[Matrix, Callable[[], FloatArray]
         if isinstance(design, FrameDesign):
             both = design.form.write(pd.DataFrame(numbers, columns=list(design.variables)))
         return both, partial(inputs.through, shuffled[1])
+    rows = exact.sample.variables
     unused = _unused_levels(rows)
     if unused is not None:
         try:

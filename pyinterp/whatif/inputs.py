@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,9 @@ PROBES, MEETINGS = 4, 3
 NONE = np.zeros(0, np.intp)
 # Pairs that earlier steps transform at a time.
 SLICE = 2**15
+# The last grid of every design: its variables, points, and columns by point, for all its models.
+_Grid: TypeAlias = tuple[tuple[str, ...], pd.DataFrame, ColumnValues | None]
+GRIDS: WeakKeyDictionary[Design, _Grid] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,21 +163,25 @@ class Inputs:
 
         None if a column depends on the row's other variables too.
         """
-        design = self.design
-        if self.before is None and isinstance(design, FrameDesign):
-            # Every column of a frame is one variable; categories become the model's own codes.
-            levels: ByName = {}
-            if self.levels:
-                levels = _by_name(design.plain(self.sample.variables), self.levels)
-            columns, values = design.driven(variables), _codes(donors, levels, variables)
-        else:
+        design, grid = self.design, not self.levels and len(donors) < self.sample.nobs
+        if self.before is not None:
             swap = design.swap(self.sample, variables, donors)
-            if self.before is not None:
-                return self._by_donor_of_steps(swap, variables, len(donors))
-            if swap.by_donor is None:
-                return None
-            columns, values = swap.by_donor
-        return columns, values if self.cast is None else self.cast(values, columns)
+            return self._by_donor_of_steps(swap, variables, len(donors))
+        names, points, found = GRIDS.get(design, ((), donors, None))
+        if not grid or names != (*variables,) or not donors.equals(points):
+            if isinstance(design, FrameDesign):
+                # Every column of a frame is one variable; categories become the model's own codes.
+                levels: ByName = {}
+                if self.levels:
+                    levels = _by_name(design.plain(self.sample.variables), self.levels)
+                found = design.driven(variables), _codes(donors, levels, variables)
+            else:
+                found = design.swap(self.sample, variables, donors).by_donor
+            if grid:
+                GRIDS[design] = (*variables,), donors.copy(), found
+        if found is None or self.cast is None:
+            return found
+        return found[0], self.cast(found[1], found[0])
 
     def by_pair(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray

@@ -264,7 +264,9 @@ class KernelWhatIf(ExactWhatIf):
         with np.errstate(all="ignore"):  # what overflows is refused
             sums = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES)
             size = model.kernel_sums(rows, NO_COLUMNS, NO_VALUES, np.abs)
-            return sums[:, 0], shift(only_sum, sums, UNITS * np.finfo(np.float64).eps * size)
+            return sums[:, 0], shift(
+                only_sum, sums, sums[:, 0], UNITS * np.finfo(np.float64).eps * size
+            )
 
 
 def _squares(left: FloatArray, right: FloatArray, counts: FloatArray | IntArray) -> FloatArray:

@@ -182,7 +182,7 @@ class LinearWhatIf(ExactWhatIf):
                 return predictions, np.zeros_like(predictions)
             size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
             off = np.sqrt(rows.shape[1] + 1) * np.finfo(np.float64).eps * size
-            return predictions, links.shift(model.link, linear, off)
+            return predictions, links.shift(model.link, linear, predictions, off)
 
     @cached_property
     def _linear(self) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,11 @@ from pyinterp.data.sample import Sample
 from pyinterp.models.final_step import final_step
 from pyinterp.models.links import Slope, slope_of
 from pyinterp.models.predictor import Predictor
-from pyinterp.whatif.inputs import numbers
 from pyinterp.whatif.linear import LinearModel, LinearWhatIf, read_linear
 from pyinterp.whatif.whatif import Blocks, FeatureWhatIf, WhatIf
+
+# Sums of one block, which stay in the cache of a processor.
+BLOCK = 2**14
 
 
 def tangents_of(whatif: WhatIf, moved: Sequence[Predictor]) -> Tangents | None:
@@ -74,9 +77,8 @@ class Tangents(WhatIf):
     @cached_property
     def shares(self) -> FloatArray:
         """What every row has in the means, shape (n,)."""
-        sample = self.of_rows.sample
-        weights = np.ones(sample.nobs) if sample.weights is None else sample.weights
-        return np.asarray(weights / weights.sum())
+        n, weights = self.of_rows.sample.nobs, self.of_rows.sample.weights
+        return np.full(n, 1 / n) if weights is None else weights / weights.sum()
 
     def of(self, variables: Sequence[str]) -> FeatureTangents:
         """Return mean predictions with some variables replaced together."""
@@ -113,12 +115,12 @@ class FeatureTangents(FeatureWhatIf):
         given[:, columns] = 0
         shares = whatif.shares[rows]
         means = gradients = np.zeros(())
-        step = max(1, whatif.of_rows.block_bytes // (8 * points * coefficients.shape[1]))
+        step = max(1, BLOCK // (points * coefficients.shape[1]))
         for part in (slice(i, i + step) for i in range(0, len(rows), step)):
             sources = index if len(index) == 1 else index[part]
             if found is None:
                 targets, sources = np.broadcast_arrays(rows[part, None], sources)
-                matrix = numbers(swap().matrix(targets.ravel(), sources.ravel()))
+                matrix: Any = swap().matrix(targets.ravel(), sources.ravel())
                 replaced = matrix.reshape(*targets.shape, -1)
             else:
                 replaced = found[1][sources]

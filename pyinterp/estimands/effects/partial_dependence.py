@@ -206,7 +206,7 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
             unit=outputs.unit,
             meaning=f"Mean {setting}" if mean else f"{setting[0].upper()}{setting[1:]}",
             always=(*problem.notes_on_codes(at.names).values(),),
-            remarks=partial(support_notes, data=data[list(at.names)], at=at),
+            remarks=partial(support_notes, data=data, at=at),
             exact="No Monte Carlo error.",
         ),
         parameter=Parameter(
@@ -247,7 +247,7 @@ def _of_uncertainty(problem: Problem, at: Points, of: PDOf, which_class: Any) ->
             unit="nats",
             meaning=f"Mean {_setting(at, what, 'every row')}",
             always=(*problem.notes_on_codes(at.names).values(),),
-            remarks=partial(support_notes, data=data[list(at.names)], at=at),
+            remarks=partial(support_notes, data=data, at=at),
         ),
         parameter=Parameter(effect=of == "entropy", range=row_loss.range),
         score=None if problem.sample.y is None else likelihood,
@@ -328,7 +328,7 @@ def _measure(
             rows[name] = column
         every, first = np.arange(len(donors))[None, :], np.zeros(1, dtype=np.intp)
         predictions = case.whatif.of(list(rows.columns)).pairs(first, every, rows)
-        curves = np.repeat(np.moveaxis(outputs.values(predictions), 0, 1), n, axis=0)
+        curves = np.repeat(outputs.values(predictions).swapaxes(0, 1), n, axis=0)
     else:
         curves = outputs.curves(case.whatif, donors)
     return {"curve": Estimate.of_rows(curves.reshape(len(curves), -1), case.weights)}
@@ -355,28 +355,27 @@ def _read(measurement: Measurement, *, transform: FloatArray) -> Estimate:
 
 def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tuple[str, ...]:
     """Return notes on the grid: missing values, and points that are extrapolated."""
-    cells = pd.DataFrame(list(at.cells), columns=list(at.names))
+    notes, values = [], dict(zip(at.names, zip(*at.cells, strict=True), strict=True))
+    for name in at.names:
+        if count := data[name].isna().sum():
+            notes.append(
+                f"`{name}` is missing in {count} of {len(data)} rows; the grid is of its other "
+                "values, and at each all rows are predicted."
+            )
     numbers = [name for name in at.names if not is_category(data[name])]
-    counts = data[list(at.names)].isna().sum()
-    notes = [
-        f"`{name}` is missing in {count} of {len(data)} rows; the grid is of its other values, and "
-        "at each all rows are predicted."
-        for name, count in counts[counts > 0].items()
-    ]
     for name in numbers:
-        low, high = float(data[name].min()), float(data[name].max())
-        values = cells[name].drop_duplicates()
+        low, high, points = data[name].min(), data[name].max(), np.unique(values[name])
         place = f"the observed range [{low:.6g}, {high:.6g}] of `{name}`"
-        notes += _beyond(~values.between(low, high), place)
+        notes += _beyond(~((low <= points) & (points <= high)), place)
     for first, second in combinations(numbers, 2):
-        pairs = cells[[first, second]].drop_duplicates().to_numpy(np.float64)
+        pairs = np.unique([values[first], values[second]], axis=1).T
         if (hull := hull_of(data[[first, second]])) is not None:
             outside = hull.find_simplex(pairs, tol=1e-9) < 0
             notes += _beyond(outside, f"the convex hull of `{first}` and `{second}`")
     return tuple(notes)
 
 
-def _beyond(outside: npt.NDArray[np.bool_] | pd.Series[bool], place: str) -> list[str]:
+def _beyond(outside: npt.NDArray[np.bool_], place: str) -> list[str]:
     """Return a note on the grid points that are outside the data, if there are some."""
     count = outside.sum()
     are = "is" if count == 1 else "are"

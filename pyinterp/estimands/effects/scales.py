@@ -139,7 +139,7 @@ class Outputs(NamedTuple):
         """Return predictions of all rows at some points, shape (rows, outputs, points)."""
         curves = np.empty((whatif.sample.nobs, len(self.labels), len(points)))
         for rows, predictions in whatif.of(list(points.columns)).cross(points):
-            curves[rows] = np.moveaxis(self.values(predictions), 0, 1)
+            curves[rows] = self.values(predictions).swapaxes(0, 1)
         return curves
 
 

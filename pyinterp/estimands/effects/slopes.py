@@ -11,6 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
+from pyinterp.data.columns import one_column
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError, OptionError
@@ -201,7 +202,7 @@ def _has_steps(
     ends = [x + by / 2 for by in (-wide, wide, -width, width)]
     at = np.clip(np.concatenate(ends), x.min(), x.max())  # not beyond the data
     every = np.arange(len(at))
-    swap = problem.design.swap(rows, (name,), pd.DataFrame({name: at}))
+    swap = problem.design.swap(rows, (name,), one_column(name, at))
     try:
         found = outputs.values(problem.predictor(swap.matrix(every % len(x), every)))
     except FileError:  # no models are kept: this was looked at when they were measured
@@ -240,18 +241,17 @@ def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) ->
     feature = whatif.of((name,))
     n = feature.sample.nobs
 
-    def both_ends() -> tuple[pd.DataFrame, FloatArray | float]:
-        """Return the lower, then the upper ends of differences, and their widths."""
+    def both_ends() -> tuple[Any, ...]:
+        """Return rows, their pairs of the lower and the upper ends, these, and widths."""
         x = feature.sample.variables[name].to_numpy(dtype=np.float64)
         ends = np.concatenate([x - width / 2, x + width / 2])
         held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
         widths = width if held is ends else (held[n:] - held[:n])[:, None]
-        return pd.DataFrame({name: held}), widths
+        rows = np.arange(n)
+        return rows, np.column_stack([rows, n + rows]), one_column(name, held), widths
 
-    rows = whatif.once("rows", partial(np.arange, n))
-    index = whatif.once("both ends", lambda: np.column_stack([rows, n + rows]))
-    ends, widths = whatif.once((name, "ends"), both_ends)
-    at = outputs.values(feature.pairs(rows, index, ends))
+    *pairs, widths = whatif.once((name, "ends"), both_ends)
+    at = outputs.values(feature.pairs(*pairs))
     return np.asarray((at[..., 1] - at[..., 0]).T / widths)
 
 
