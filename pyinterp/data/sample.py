@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, cast
 
@@ -134,15 +134,8 @@ class Sample:
 
     def take(self, rows: IntArray) -> Sample:
         """Return the sample of the rows at these positions, repeats allowed."""
-        return replace(
-            self,
-            variables=self.variables.take(rows).reset_index(drop=True),
-            y=None if self.y is None else self.y[rows],
-            rows=self.rows[rows],
-            clusters=None if self.clusters is None else self.clusters[rows],
-            index=None if self.index is None else self.index.take(rows),
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        some = SomeRows(self, rows)
+        return Sample(**{part.name: getattr(some, part.name) for part in fields(Sample)})
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""

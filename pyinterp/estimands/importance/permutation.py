@@ -52,7 +52,6 @@ def permutation_importance(
     expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     why_no_weights = check_permutations(permutations)
-    check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
         loss = choose(loss, problem.predictor, problem.response)
@@ -348,7 +347,6 @@ def _of_distribution(
     **options: Any,
 ) -> Estimand:
     """Return permutation importance by a loss of predictive distributions, in nats."""
-    check_choice("relation", relation, ("difference", "ratio"))
     predictor = problem.predictive
     family = predictor.distribution
     based = "entropy" if loss is entropy else "likelihood"
