@@ -39,6 +39,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from pyinterp._typing import FilePath
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError
 
@@ -56,7 +57,7 @@ __all__ = [
     "load_wine_quality",
 ]
 
-Folder = str | os.PathLike[str] | None
+Folder = FilePath | None
 WineColor = Literal["red", "white"]
 Zeros = Literal["keep", "missing"]
 

@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_number, check_range, check_text, is_hashable
 from pyinterp.data.design import Design
-from pyinterp.data.features import Features, check_names, names_of
+from pyinterp.data.features import Features, Names, check_names, names_of
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -114,7 +114,7 @@ class Problem:
         """The squared error; of classes, of their indicators."""
         return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
-    def choose(self, features: str | Sequence[str] | None) -> Features:
+    def choose(self, features: Names | None) -> Features:
         """Return the named features, or single variables of groups; by default all features."""
         if features is None:
             return dict(self.features)

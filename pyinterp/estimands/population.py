@@ -24,6 +24,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
+from pyinterp.data.features import Names
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import number_text
@@ -339,10 +340,7 @@ def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) 
 
 @method("population", refused={"by": ONE_GROUP})
 def population(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Coefficients of nature given the other variables, by any learner.
 
@@ -395,7 +393,7 @@ def population(
 
 @method("compare_targets", refused={"by": ONE_GROUP})
 def compare_targets(
-    problem: Problem, features: str | Sequence[str], *, sampler: SamplerLike = "conditional"
+    problem: Problem, features: Names, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Use of a feature by the learner, its relevance in the population, and the excess of use.
 
@@ -429,7 +427,7 @@ def compare_targets(
 
 def reading_of(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     sampler: SamplerLike = "conditional",
     read: Reading = "coefficients",
 ) -> Estimand:
@@ -620,7 +618,7 @@ def feature_of(problem: Problem, name: str, variables: tuple[str, ...]) -> Featu
 
 def maker_of(
     problem: Problem,
-    features: str | Sequence[str] | None,
+    features: Names | None,
     sampler: SamplerLike,
     *,
     key: str = "population",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from typing import Any, Never
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.data.design import ArrayDesign
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
@@ -118,7 +117,7 @@ class Keepable(Interpretable):
         """Number of rows analyzed."""
         return self.analysis.context.nobs
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the measured sums to a file, which ``pi.load`` reads.
 
         The loaded results answer what these were asked before, with any option of inference:

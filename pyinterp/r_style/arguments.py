@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
     Points,
@@ -207,7 +207,7 @@ def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
 
 def names_or_all(
     object: Interpretable,  # noqa: A002 - R's name
-    names: str | Sequence[str] | None,
+    names: Names | None,
 ) -> list[str]:
     """Return the variables that are asked for, or all."""
     variables = [str(name) for name in rows_of(object)]
