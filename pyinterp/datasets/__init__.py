@@ -39,7 +39,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pyinterp._typing import FilePath
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError
 
@@ -57,7 +56,7 @@ __all__ = [
     "load_wine_quality",
 ]
 
-Folder = FilePath | None
+Folder = str | os.PathLike[str] | None
 WineColor = Literal["red", "white"]
 Zeros = Literal["keep", "missing"]
 
