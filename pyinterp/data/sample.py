@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import pandas as pd
 from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
@@ -24,7 +24,7 @@ LARGE_MATRIX = 2**24
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Response:
     """The name of the response, its classes in order if it has some, and its kind.
 
@@ -52,7 +52,7 @@ class Response:
         return pd.Series(labels, name=self.name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """Rows of variables with their response.
 

@@ -23,7 +23,7 @@ from pyinterp.models.codes import codes_of
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
-from pyinterp.representation import about, call_form
+from pyinterp.representation import about, call_form, frozen
 from pyinterp.storage import KeyText, text_of
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
@@ -40,7 +40,7 @@ class Elsewhere(Protocol):
         """Return the model's predictor of distributions."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Problem:
     """The data, features and kind of model for which an estimand is defined, before refitting.
 
@@ -130,7 +130,7 @@ class Problem:
         return about(self, f"{len(self.features)} features, {self.sample.nobs} rows")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Terms:
     """Names of the q values of an estimand, and their grid points and classes.
 
@@ -196,7 +196,7 @@ class Terms:
         return about(self, list_of(self.names))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Correction:
     """How the bias of a function of means over rows is taken out of its estimates.
 
@@ -218,7 +218,7 @@ class Correction:
     __repr__ = about
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Parameter:
     """Facts about an estimand's values, by which they are tested and have intervals.
 
@@ -300,7 +300,7 @@ class Remark:
         return [*own, *(note for other in self.others for note in other(estimates))]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Words:
     """The words of tables and plots about an estimand.
 
@@ -417,7 +417,7 @@ def only_component(measurement: Measurement) -> Estimate:
 Basis = Literal["rows", "one row", "model"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Never
 
 import numpy as np
@@ -25,12 +25,13 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.models_on_record import Finding, RecordOfModels, stated_by
 from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.random import Seeds
+from pyinterp.representation import frozen
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
 from pyinterp.storage import NAMELESS, Savable, archive
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RefitRecord:
     """The numbers of a refit.
 
@@ -71,7 +72,7 @@ class AbsentDesign(ArrayDesign):
         raise FileError(NO_MODELS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AnalysisRecord:
     """An analysis as files keep it: its parts without models.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial as bind
 from inspect import signature
 from typing import Any, Literal
@@ -28,6 +28,7 @@ from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
+from pyinterp.representation import frozen
 
 Task = Literal["auto", "regression", "classification"]
 PredGrid = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
@@ -36,7 +37,7 @@ PredGrid = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Curve(RGrid):
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 

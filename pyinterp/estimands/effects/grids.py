@@ -29,14 +29,14 @@ from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem, Terms
-from pyinterp.representation import call_form
+from pyinterp.representation import call_form, frozen
 
 RULES = ("quantile", "equidistant", "unique", "r")
 POINTS = {1: 20, 2: 10, 3: 5}  # per variable, by their number
 DECILES = tuple(k / 10 for k in range(1, 10))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RGrid:
     """The grid of R's ``pdp::partial``, with its options under R's names.
 
