@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 # One value per row of the user's data.
 Column: TypeAlias = "pd.Series[Any]"
+FilePath = str | os.PathLike[str]
 # How means are compared, and which of them.
 MeanRelation = Literal["difference", "ratio", "odds ratio"]
 DifferenceKind = Literal["reference", "adjacent", "all"]

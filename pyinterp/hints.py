@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 
 def sentence(name: str) -> str:
     """Return the code to write instead of another package's name; empty for any other name."""
-    hints = tomllib.loads(files("pyinterp").joinpath("hints.toml").read_text("utf-8"))["hint"]
-    written = [hint["write"] for hint in hints if name in hint["names"].split()]
+    written = [hint["write"] for hint in _table()["hint"] if name in hint["names"].split()]
     ends = "`res` is a fit, as of `learner.fit(seed=1)`."
     return f"Instead of `{name}` write {written[0].format(name=name)}. {ends}" if written else ""
+
+
+def option(name: str) -> str | None:
+    """Return our option that other packages call by this name."""
+    ours: str | None = _table()["options"].get(name)
+    return ours
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(files("pyinterp").joinpath("hints.toml").read_text("utf-8"))
 
 
 class Hints:

@@ -114,6 +114,7 @@ from inspect import Parameter, Signature, signature
 from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
+from pyinterp import hints
 from pyinterp.errors import did_you_mean, list_of
 
 P = ParamSpec("P")
@@ -142,29 +143,6 @@ DEFAULTS = {
     "progress": False,
 }
 
-# What scikit-learn and R's packages call our options.
-ELSEWHERE = {
-    "at": "grid",
-    "class_": "which_class",
-    "cv": "resampling",
-    "eps": "step",
-    "feature": "features",
-    "feature_names": "features",
-    "grid_resolution": "points",
-    "kind": "geom",
-    "level": "alpha",
-    "method": "cov_type",
-    "n_repeats": "permutations",
-    "nsim": "permutations",
-    "pairs": "contrasts",
-    "percentiles": "grid",
-    "random_state": "seed",
-    "scoring": "metric",
-    "target": "which_class",
-    "type": "relation",
-    "variables": "features",
-    "vars": "features",
-}
 
 # Names in braces that stand for several parameters.
 GROUPS = {
@@ -279,6 +257,6 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
         return f"{start}: the table has the level, `summary(alpha=0.1)` or `conf_int(alpha=0.1)`."
     if name in GROUPS["inference"]:
         return f"{start}: it belongs to the estimates, as in `res.pfi({name}=...)`."
-    ours = ELSEWHERE.get(name)
+    ours = hints.option(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

@@ -14,6 +14,7 @@ import numpy as np
 
 from pyinterp.errors import OptionError, quote
 
+Seed = int | np.random.Generator | None
 Purpose = Literal["splits", "refits", "draws"]
 _CODE = {"splits": 0, "refits": 1, "draws": 2}
 
@@ -31,7 +32,7 @@ class Seeds:
     entropy: int
 
     @classmethod
-    def start(cls, seed: int | np.random.Generator | None) -> Seeds:
+    def start(cls, seed: Seed) -> Seeds:
         """Make the root from an int, a Generator (which advances) or None (drawn and recorded)."""
         if isinstance(seed, np.random.Generator):
             return cls(int(seed.integers(2**32)))

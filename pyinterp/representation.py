@@ -1,17 +1,25 @@
-"""Objects in one line: as the call that makes them, or with their subject."""
+"""Frozen objects, and objects in one line: as the call that makes them, or with their subject."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from pyinterp.errors import NO_VALUE, short
 
 LONGEST = 60  # characters of the value of one setting
 LONGEST_CALL = 140
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
+def frozen(kind: type[T]) -> type[T]:
+    """Make a class a dataclass that is frozen, and whose fields are keywords."""
+    return dataclass(frozen=True, kw_only=True)(kind)
 
 
 def call_form(value: Any) -> str:

@@ -8,10 +8,12 @@ from pyinterp.checks import is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
 Features = Mapping[str, tuple[str, ...]]
+Groups = Mapping[str, Sequence[str]]
+Names = str | Sequence[str]  # one or several
 
 
 def features_of(
-    variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None, besides: str | None = None
+    variables: Sequence[str], groups: Groups | None, besides: str | None = None
 ) -> Features:
     """Return the features: groups of variables, and every variable that is in no group.
 
@@ -41,7 +43,7 @@ def features_of(
     return features
 
 
-def _owners(variables: Sequence[str], groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _owners(variables: Sequence[str], groups: Groups) -> dict[str, str]:
     """Return the group of every variable that is in one.
 
     Raises

@@ -7,7 +7,6 @@ can take them; their other values are as good as any row's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 from pyinterp._typing import BoolArray, Column
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
+from pyinterp.representation import frozen
 
 Missing = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")
@@ -23,7 +23,7 @@ MINIMUM_ROWS = 5
 MOST_NAMES = 6  # variables with their counts in a note
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class MissingValues:
     """What happens to rows with missing values.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -21,12 +21,12 @@ from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample, read_response
 from pyinterp.data.weights import Beside, OffsetValues, Weights, read_offset, read_weights
 from pyinterp.errors import DataError, OptionError, quote
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 Rows = str | npt.ArrayLike | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RowData:
     """The user's rows, some repeated by frequency weights, and which of all N are analyzed.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import fields
 from functools import cached_property
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import pandas as pd
 from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
@@ -24,7 +24,7 @@ LARGE_MATRIX = 2**24
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Response:
     """The name of the response, its classes in order if it has some, and its kind.
 
@@ -52,7 +52,7 @@ class Response:
         return pd.Series(labels, name=self.name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Sample:
     """Rows of variables with their response.
 
@@ -134,15 +134,8 @@ class Sample:
 
     def take(self, rows: IntArray) -> Sample:
         """Return the sample of the rows at these positions, repeats allowed."""
-        return replace(
-            self,
-            variables=self.variables.take(rows).reset_index(drop=True),
-            y=None if self.y is None else self.y[rows],
-            rows=self.rows[rows],
-            clusters=None if self.clusters is None else self.clusters[rows],
-            index=None if self.index is None else self.index.take(rows),
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        some = SomeRows(self, rows)
+        return Sample(**{part.name: getattr(some, part.name) for part in fields(Sample)})
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is made again when it is needed."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from pyinterp._typing import BoolArray, Column, FloatArray, IntArray
 from pyinterp.checks import check_choice
 from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.representation import frozen
 
 WeightsType = Literal["frequency", "sampling"]
 Numbers = str | npt.ArrayLike | None
@@ -24,7 +24,7 @@ ColumnOf = Callable[[Any, str], Column]
 MOST_ROWS = 10_000_000  # repeated rows are kept as rows
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Weights:
     """How often each of the user's rows was observed, or how many of a population it stands for.
 
@@ -68,7 +68,7 @@ class Weights:
         return f"{'given' if self.column is None else self.column} ({self.kind}), {size}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class OffsetValues:
     """A known part of every row's linear predictor.
 

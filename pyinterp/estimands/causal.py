@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -76,9 +75,8 @@ def causal(
     >>> causal.importance.params.round().to_dict()
     {'MVIM': 2748.0, 'CVIM': 2342.0}
     """
-    options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
-    importance = causal_importance(problem, feature, **options)
-    share = causal_share(problem, feature, **options)
+    importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
+    share = causal_share(problem, feature, importance, sampler)
     return {
         "effects": causal_effects(problem, feature, grid=grid, points=points),
         "importance": importance,
@@ -202,18 +200,13 @@ def causal_importance(
 
 
 def causal_share(
-    problem: Problem,
-    feature: str,
-    *,
-    permutations: Permutations = "auto",
-    sampler: SamplerLike = "conditional",
+    problem: Problem, feature: str, importance: Estimand, sampler: SamplerLike
 ) -> Estimand:
     r"""Share of the response's variance that a feature explains causally, :math:`CVIM / 2 V(Y)`.
 
     The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
     and Kustra 2025, eq. 23), by plug-in.
     """
-    importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
     overlap = positivity(problem, feature, sampler=sampler)
     share = Terms.plain(["CVIM / 2 V(Y)"])
     return replace(
@@ -285,22 +278,18 @@ def _measure(
     def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
-        if block.weights is not None:
-            p, every, left, scale = block.weights, values, 1.0, 1.0
-            if weights is not None and block.donors is not None:  # as below, by weight
-                p = weights[np.column_stack([block.donors, block.rows])]
-                p = p / p.sum(axis=1, keepdims=True)
-                every, left = np.column_stack([values, factual[block.rows]]), 1 - p[:, -1:]
-                scale = 1 - np.square(p).sum(axis=1, keepdims=True)
-            mean = (p * every).sum(axis=1, keepdims=True)
-            apart = 2 * np.square(without_rounding(every - mean, values)) / scale
-            return left * apart[:, : values.shape[1]], (p * apart).sum(axis=1)
-        m = values.shape[1] + 1  # the feature's own value is a draw as well
-        observed = factual[block.rows]
-        mean = (values.sum(axis=1) + observed) / m
-        apart = 2 * np.square(without_rounding(values - mean[:, None], values))
-        own = 2 * np.square(without_rounding(observed - mean, values))
-        return apart, (apart.sum(axis=1) + own) / (m - 1)
+        p, every, left, scale = block.weights, values, 1.0, 1.0
+        if p is None or (weights is not None and block.donors is not None):
+            # The feature's own value is a draw as well.
+            every = np.column_stack([values, factual[block.rows]])
+            shares = np.ones_like(every)
+            if weights is not None and p is not None and block.donors is not None:
+                shares = weights[np.column_stack([block.donors, block.rows])]
+            p = shares / shares.sum(axis=1, keepdims=True)
+            left, scale = 1 - p[:, -1:], 1 - np.square(p).sum(axis=1, keepdims=True)
+        mean = (p * every).sum(axis=1, keepdims=True)
+        apart = 2 * np.square(without_rounding(every - mean, values)) / scale
+        return left * apart[:, : values.shape[1]], (p * apart).sum(axis=1)
 
     conditional = mean_over_draws(
         whatif, case.conditional(sampler, (feature,)), permutations, draw(), squares

@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_number, check_range, check_text, is_hashable
 from pyinterp.data.design import Design
-from pyinterp.data.features import Features, check_names, names_of
+from pyinterp.data.features import Features, Names, check_names, names_of
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -23,7 +23,7 @@ from pyinterp.models.codes import codes_of
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
-from pyinterp.representation import about, call_form
+from pyinterp.representation import about, call_form, frozen
 from pyinterp.storage import KeyText, text_of
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
@@ -40,7 +40,7 @@ class Elsewhere(Protocol):
         """Return the model's predictor of distributions."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Problem:
     """The data, features and kind of model for which an estimand is defined, before refitting.
 
@@ -114,7 +114,7 @@ class Problem:
         """The squared error; of classes, of their indicators."""
         return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
-    def choose(self, features: str | Sequence[str] | None) -> Features:
+    def choose(self, features: Names | None) -> Features:
         """Return the named features, or single variables of groups; by default all features."""
         if features is None:
             return dict(self.features)
@@ -130,7 +130,7 @@ class Problem:
         return about(self, f"{len(self.features)} features, {self.sample.nobs} rows")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Terms:
     """Names of the q values of an estimand, and their grid points and classes.
 
@@ -197,7 +197,7 @@ class Terms:
         return about(self, list_of(self.names))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Correction:
     """How the bias of a function of means over rows is taken out of its estimates.
 
@@ -219,7 +219,7 @@ class Correction:
     __repr__ = about
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Parameter:
     """Facts about an estimand's values, by which they are tested and have intervals.
 
@@ -301,7 +301,7 @@ class Remark:
         return [*own, *(note for other in self.others for note in other(estimates))]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Words:
     """The words of tables and plots about an estimand.
 
@@ -418,7 +418,7 @@ def only_component(measurement: Measurement) -> Estimate:
 Basis = Literal["rows", "one row", "model"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,14 +13,14 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.models.predictor import Kind
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
 from pyinterp.samplers.choice import check_draws
 from pyinterp.samplers.sampler import Covariates
 from pyinterp.whatif import WhatIf
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ModelOnRows:
     """One fitted model on its evaluation rows.
 
@@ -158,7 +158,7 @@ class ModelOnRows:
         return about(self, f"{self.evaluation.nobs} rows")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Estimate:
     """An estimand's q values for one fitted model; each is a mean over its n evaluation rows.
 

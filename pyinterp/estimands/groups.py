@@ -12,11 +12,12 @@ import pandas as pd
 from pyinterp._typing import Column, IntArray
 from pyinterp.errors import OptionError, list_of, quote, short
 from pyinterp.estimands.estimand import Estimand, Terms, Words
+from pyinterp.representation import frozen
 
 MOST_GROUPS = 20
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RowGroups:
     """Groups of rows: the levels of a column.
 

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.linalg import orth
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import check_complete, variables_of
@@ -105,10 +105,7 @@ def _of_norm_1(A: FloatArray) -> FloatArray:
 
 @method("interactions", refused={"by": ONE_GROUP})
 def interactions(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Test whether a feature interacts with others in the population, by any learner.
 
@@ -159,7 +156,7 @@ def interactions(
 def products(
     problem: Problem,
     feature: str,
-    others: str | Sequence[str] | None = None,
+    others: Names | None = None,
     *,
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
@@ -220,7 +217,7 @@ def products(
 
 
 def _maker_of(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
+    problem: Problem, features: Names | None, sampler: SamplerLike
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
     """Return features, and a function that makes estimands of what is not additive in each."""
     for name, variables in problem.choose(features).items():

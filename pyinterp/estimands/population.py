@@ -24,6 +24,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
+from pyinterp.data.features import Names
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import number_text
@@ -246,11 +247,10 @@ def least_loss(one: Residuals, *, share: bool = True) -> Estimate:
 
     V(y) is taken as it is; `below` has its contributions.
     """
-    h, weights = _without_rounding(one), one.weights
-    uh, hh = weights * one.u * h, weights * h * h
+    uh, hh = _by_weight(one)
     if not share:
         return square_of(uh, hh)
-    below = weights * np.square(one.y - np.average(one.y, weights=weights))
+    below = one.weights * np.square(one.y - np.average(one.y, weights=one.weights))
     return replace(square_of(uh, hh, float(below.mean())), below=below[:, None])
 
 
@@ -263,17 +263,17 @@ def targets_of(one: Residuals) -> Estimate:
             "by squared error, log loss or the like, and not another scale of the response, or "
             "weights of classes."
         )
-    h, weights = _without_rounding(one), one.weights
-    uh, hh = weights * one.u * h, weights * h * h
+    uh, hh = _by_weight(one)
     D = float(np.mean(hh))
     c = max(float(np.mean(uh)), 0.0) / D if D > 0 else 0.0
     relevance = 2 * c * uh - c * c * hh
     return Estimate.of_rows(np.column_stack([hh, relevance, hh - relevance]))
 
 
-def _without_rounding(one: Residuals) -> FloatArray:
-    """Return h, (n, levels), without values that are 0 but for the rounding of f."""
-    return np.where(np.abs(one.h) <= ROUNDING * np.abs(one.f).max(), 0.0, one.h)
+def _by_weight(one: Residuals) -> tuple[FloatArray, FloatArray]:
+    """Return u h and h² of every row by its weight, h without what is 0 but for rounding of f."""
+    h = np.where(np.abs(one.h) <= ROUNDING * np.abs(one.f).max(), 0.0, one.h)
+    return one.weights * one.u * h, one.weights * h * h
 
 
 def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
@@ -340,10 +340,7 @@ def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) 
 
 @method("population", refused={"by": ONE_GROUP})
 def population(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Coefficients of nature given the other variables, by any learner.
 
@@ -396,7 +393,7 @@ def population(
 
 @method("compare_targets", refused={"by": ONE_GROUP})
 def compare_targets(
-    problem: Problem, features: str | Sequence[str], *, sampler: SamplerLike = "conditional"
+    problem: Problem, features: Names, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Use of a feature by the learner, its relevance in the population, and the excess of use.
 
@@ -430,7 +427,7 @@ def compare_targets(
 
 def reading_of(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     sampler: SamplerLike = "conditional",
     read: Reading = "coefficients",
 ) -> Estimand:
@@ -468,7 +465,6 @@ def reading_of(
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
-        (_fit_of_others, FIT, Parameter()),
         (_learned_by, LEARNER, Parameter()),
         (bias, BIAS, Parameter()),
         (_overlap, OVERLAP, Parameter()),
@@ -567,12 +563,6 @@ OVERLAP = Words(
         ),
     ),
 )
-FIT = Words(
-    label="R²_y",
-    title="fit of the others",
-    meaning="Share of V(y) that E(y | others) explains.",
-    as_columns=(),
-)
 LEARNER = Words(
     label="learner of E(y | others)",
     title="learner of E(y | others)",
@@ -628,7 +618,7 @@ def feature_of(problem: Problem, name: str, variables: tuple[str, ...]) -> Featu
 
 def maker_of(
     problem: Problem,
-    features: str | Sequence[str] | None,
+    features: Names | None,
     sampler: SamplerLike,
     *,
     key: str = "population",
@@ -831,11 +821,6 @@ def _overlap(one: Residuals) -> Estimate:
             max((_pair(one, k)[2] for k in range(1, len(one.feature.levels))), default=1.0), one
         )
     return _number(_share_of(one.x, one.v, one.weights).max(), one)
-
-
-def _fit_of_others(one: Residuals) -> Estimate:
-    """Return R² of the response given the variables other than a feature."""
-    return _number(_share_of(one.y[:, None], one.u[:, None], one.weights)[0], one)
 
 
 def _learned_by(one: Residuals) -> Estimate:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pyinterp.data.features import Features
+from pyinterp.data.features import Features, Names
 from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -23,10 +23,7 @@ NEAR = 0.9
 
 @method("positivity")
 def positivity(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""Positivity diagnostic: the share of a feature's variance that the others explain.
 
@@ -92,10 +89,7 @@ def positivity(
 
 @method("redundancy", refused={"by": ONE_GROUP})
 def redundancy(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Mapping[str, Estimand]:
     """How well each feature is predicted from the others, without and with the response.
 
@@ -132,10 +126,7 @@ def redundancy(
 
 
 def _with_response(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    sampler: SamplerLike = "conditional",
+    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
     r"""R² of each feature on the other features and the response, out of sample.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_
 from pyinterp.inference.intervals import Alternative, adjusts_intervals
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.ranges import POSITIVE, SHARES
+from pyinterp.representation import frozen
 
 # Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6
@@ -40,7 +41,7 @@ OPPOSITE: Mapping[Alternative, Alternative] = {
 Place = tuple[TermInference, int, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Hypotheses:
     """Linear hypotheses ``weights @ estimate = target``.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +14,11 @@ from pyinterp.inference.contrasts import Hypotheses, certain
 from pyinterp.inference.digits import p_in_words
 from pyinterp.inference.simultaneous import RANK, LargestT
 from pyinterp.inference.variance import Variance
+from pyinterp.representation import frozen
 from pyinterp.storage import Savable
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class JointTest(Savable):
     """A test of several hypotheses together.
 
@@ -150,7 +150,7 @@ def wald_test(tests: Any, hypotheses: Hypotheses, variance: Variance) -> JointTe
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FlatTest(Savable):
     """A joint test that a curve or surface is flat.
 

@@ -12,8 +12,8 @@ CHUNK = 1000
 
 def rank_probabilities(
     estimate: FloatArray, cov: FloatArray, df: float, *, draws: int, seed: int
-) -> tuple[FloatArray, bool]:
-    r"""Return the probability of each rank for each term, shape (q, q), and whether it is exact.
+) -> FloatArray:
+    r"""Return the probability of each rank for each term, shape (q, q).
 
     The largest has rank 1. Terms are t with `df` degrees of freedom around their estimates,
     jointly with covariance (scale) `cov`: exact for two terms, else shares of draws. Ties, which
@@ -21,12 +21,12 @@ def rank_probabilities(
     """
     q = len(estimate)
     if q == 1:
-        return np.ones((1, 1)), True
+        return np.ones((1, 1))
     if q == 2:
         spread = np.sqrt(max(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1], 0.0))
         gap = estimate[0] - estimate[1]
         above = stats.t.cdf(gap / spread, df) if spread > 0 else 0.5 + 0.5 * np.sign(gap)
-        return np.array([[above, 1 - above], [1 - above, above]]), True
+        return np.array([[above, 1 - above], [1 - above, above]])
     rng = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(cov)
     # The symmetric root: eigenvectors alone turn with last bits where eigenvalues are equal.
@@ -42,4 +42,4 @@ def rank_probabilities(
         order = columns[np.argsort(-(estimate + normal)[:, columns], axis=1, kind="stable")]
         for rank in range(q):
             counts[:, rank] += np.bincount(order[:, rank], minlength=q)
-    return counts / draws, False
+    return counts / draws

@@ -19,7 +19,7 @@ from pyinterp.inference.intervals import (
 )
 from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
-from pyinterp.representation import about, cached_table
+from pyinterp.representation import about, cached_table, frozen
 
 LEAST_DF = 4  # of limits of shares, which else go from 0 to 1 whatever the data are
 
@@ -74,7 +74,7 @@ class IntervalScale:
         return values
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TermInference:
     """Tests and intervals of q terms under the options of an analysis.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -19,10 +19,10 @@ from pyinterp.inference.intervals import (
     t_quantile,
 )
 from pyinterp.inference.simultaneous import LargestT
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Variance:
     """Sampling covariance of the q estimates.
 

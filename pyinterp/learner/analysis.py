@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -31,7 +31,7 @@ from pyinterp.losses.rowwise import Loss, by_weight, choose, suits
 from pyinterp.models.library import Aim
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import NOTHING, Context, GoodnessOfFit
@@ -41,7 +41,7 @@ LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Analysis:
     """Fitted models with their rows, seeds and options, and the measurements made so far.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,11 @@ import pandas as pd
 
 from pyinterp._typing import Column, IntArray
 from pyinterp.data.design import Design
-from pyinterp.data.features import features_of
+from pyinterp.data.features import Groups, features_of
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.data.sample import Sample
-from pyinterp.data.weights import WeightsType
+from pyinterp.data.weights import Numbers, WeightsType
 from pyinterp.errors import DataError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.inference import Evaluations
@@ -31,7 +31,7 @@ from pyinterp.models.model_reader import ModelReader
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.specification import specification
-from pyinterp.random import Seeds
+from pyinterp.random import Seed, Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import EngineName, check_engine
@@ -116,16 +116,16 @@ class FittedModel(Keepable):
         X: pd.DataFrame | npt.ArrayLike,
         y: npt.ArrayLike | str | None = None,
         *,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        cluster: str | npt.ArrayLike | None = None,
+        groups: Groups | None = None,
+        cluster: Numbers = None,
         classes: Sequence[Any] | None = None,
         missing: Missing = "auto",
-        weights: str | npt.ArrayLike | None = None,
+        weights: Numbers = None,
         weights_type: WeightsType | None = None,
-        offset: str | npt.ArrayLike | None = None,
-        exposure: str | npt.ArrayLike | None = None,
+        offset: Numbers = None,
+        exposure: Numbers = None,
         prediction: str | None = None,
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
     ) -> None:
@@ -200,8 +200,8 @@ class FittedModel(Keepable):
         sample: Sample,
         data: RowData,
         *,
-        groups: Mapping[str, Sequence[str]] | None,
-        seed: int | np.random.Generator | None,
+        groups: Groups | None,
+        seed: Seed,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
         **words: Any,

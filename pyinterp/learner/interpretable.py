@@ -19,6 +19,8 @@ from pyinterp.results.together import (
     UncertaintyResults,
 )
 
+Estimates = Callable[..., EstimandResults]
+
 
 class Interpretable(FittedModels):
     """Methods common to a fitted learner and a single fitted model: one for each question.
@@ -28,32 +30,32 @@ class Interpretable(FittedModels):
     """
 
     pd: Callable[..., Any]
-    ale: Callable[..., EstimandResults]
-    ame: Callable[..., EstimandResults]
-    firm: Callable[..., EstimandResults]
-    vint: Callable[..., EstimandResults]
-    h_statistic: Callable[..., EstimandResults]
-    pfi: Callable[..., EstimandResults]
-    mvim: Callable[..., EstimandResults]
-    cvim: Callable[..., EstimandResults]
-    amvim: Callable[..., EstimandResults]
-    loco: Callable[..., EstimandResults]
-    sage: Callable[..., EstimandResults]
-    likelihood_pfi: Callable[..., EstimandResults]
-    entropy_pfi: Callable[..., EstimandResults]
+    ale: Estimates
+    ame: Estimates
+    firm: Estimates
+    vint: Estimates
+    h_statistic: Estimates
+    pfi: Estimates
+    mvim: Estimates
+    cvim: Estimates
+    amvim: Estimates
+    loco: Estimates
+    sage: Estimates
+    likelihood_pfi: Estimates
+    entropy_pfi: Estimates
     uncertainty: Callable[..., UncertaintyResults]
     redundancy: Callable[..., ImportanceResults]
-    positivity: Callable[..., EstimandResults]
+    positivity: Estimates
     population: Callable[..., PopulationResults]
-    compare_targets: Callable[..., EstimandResults]
-    interactions: Callable[..., EstimandResults]
-    products: Callable[..., EstimandResults]
-    native_importance: Callable[..., EstimandResults]
+    compare_targets: Estimates
+    interactions: Estimates
+    products: Estimates
+    native_importance: Estimates
     importance: Callable[..., ImportanceResults]
     causal: Callable[..., CausalResults]
-    loss: Callable[..., EstimandResults]
-    metric: Callable[..., EstimandResults]
-    estimate: Callable[..., EstimandResults]
+    loss: Estimates
+    metric: Estimates
+    estimate: Estimates
 
     def summary(self, alpha: float | None = None, **options: Any) -> Table:
         """Return the table of permutation importances, ``pfi()``, as an overview of the fit.

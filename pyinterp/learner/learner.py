@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
@@ -16,18 +15,18 @@ import numpy.typing as npt
 import pandas as pd
 from joblib import effective_n_jobs
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.checks import check_choice, check_flag, is_list
 from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
-from pyinterp.data.features import Features, features_of
+from pyinterp.data.features import Features, Groups, features_of
 from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, reread
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.data.sample import Sample
-from pyinterp.data.weights import WeightsType
+from pyinterp.data.weights import Numbers, WeightsType
 from pyinterp.errors import DataError, FormulaError, OptionError, quote, short
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.questions import Question, question_of
@@ -56,7 +55,7 @@ from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, settings, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
-from pyinterp.random import Seeds
+from pyinterp.random import Seed, Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
@@ -172,12 +171,12 @@ class Learner(Hints):
         exog: pd.DataFrame | npt.ArrayLike,
         estimator: Any,
         *,
-        groups: Mapping[str, Sequence[str]] | None = None,
+        groups: Groups | None = None,
         missing: Missing = "auto",
-        weights: str | npt.ArrayLike | None = None,
+        weights: Numbers = None,
         weights_type: WeightsType | None = None,
-        offset: str | npt.ArrayLike | None = None,
-        exposure: str | npt.ArrayLike | None = None,
+        offset: Numbers = None,
+        exposure: Numbers = None,
         subset: Rows = None,
         prediction: str | None = None,
     ) -> None:
@@ -197,12 +196,12 @@ class Learner(Hints):
         design: Encoding | None = None,
         design_state: DesignState = "all",
         unseen_levels: UnseenLevels = "raise",
-        groups: Mapping[str, Sequence[str]] | None = None,
+        groups: Groups | None = None,
         missing: Missing = "auto",
-        weights: str | npt.ArrayLike | None = None,
+        weights: Numbers = None,
         weights_type: WeightsType | None = None,
-        offset: str | npt.ArrayLike | None = None,
-        exposure: str | npt.ArrayLike | None = None,
+        offset: Numbers = None,
+        exposure: Numbers = None,
         subset: Rows = None,
         prediction: str | None = None,
     ) -> Learner:
@@ -289,7 +288,7 @@ class Learner(Hints):
         data: RowData,
         estimator: Any,
         *,
-        groups: Mapping[str, Sequence[str]] | None,
+        groups: Groups | None,
         missing: Missing,
         options: RefitOptions,
         subset: Rows = None,
@@ -348,14 +347,14 @@ class Learner(Hints):
         self,
         resampling: Resampling | Any | None = None,
         *,
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
         n_jobs: int | None = None,
         reseed: bool = True,
         on_error: OnError = "raise",
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
         progress: ProgressOption = True,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: FilePath | None = None,
         shard: tuple[int, int] | None = None,
         keep_models: bool = True,
         measure: Measure | None = None,
@@ -586,7 +585,7 @@ class Learner(Hints):
         }
 
     @takes(refused=OF_LEARNER)
-    def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
+    def fit_model(self, *, seed: Seed = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 
         Losses and PFI are then in-sample and optimistic; PD is what R's ``pdp::partial`` computes.
@@ -799,7 +798,7 @@ def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question,
 
 
 def _store_of(
-    checkpoint: str | os.PathLike[str] | None, shard: tuple[int, int] | None
+    checkpoint: FilePath | None, shard: tuple[int, int] | None
 ) -> tuple[Checkpoint, Shard | None]:
     """Return the folder of refits and the part of them, checked."""
     if checkpoint is None:
@@ -811,7 +810,7 @@ def _store_of(
 
 
 def join(
-    folder: str | os.PathLike[str], *, n_jobs: int | None = None, progress: ProgressOption = True
+    folder: FilePath, *, n_jobs: int | None = None, progress: ProgressOption = True
 ) -> LearnerResults:
     """Return the results of all shards of a fit, the same as one process makes.
 

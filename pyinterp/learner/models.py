@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from pyinterp._typing import FloatArray, IntArray
@@ -16,6 +16,7 @@ from pyinterp.inference.half_sample.half_refits import HalfRefits
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.models.predictor import Kind
 from pyinterp.parallel.progress import ProgressOption
+from pyinterp.representation import frozen
 from pyinterp.whatif import Engine, WhatIf
 
 # How rows are chosen: by refit, positions among its rows, and among those again.
@@ -39,7 +40,7 @@ class Scope(NamedTuple):
     name: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class FitFacts:
     """What a fit knows of its predictions of the rows as they are.
 

@@ -26,11 +26,12 @@ from pyinterp.learner.planning import every_plan
 from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel.progress import ProgressOption
+from pyinterp.representation import frozen
 from pyinterp.resampling.refits import Refit, Remains
 from pyinterp.storage import NAMELESS
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Finding:
     """What was measured of one estimand.
 
@@ -144,7 +145,7 @@ class RecordOfModels:
         return self.distributions
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ModelRecord:
     """What was measured of one model.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Never
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.data.design import ArrayDesign
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
@@ -26,12 +25,13 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.models_on_record import Finding, RecordOfModels, stated_by
 from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.random import Seeds
+from pyinterp.representation import frozen
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
 from pyinterp.storage import NAMELESS, Savable, archive
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RefitRecord:
     """The numbers of a refit.
 
@@ -72,7 +72,7 @@ class AbsentDesign(ArrayDesign):
         raise FileError(NO_MODELS)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class AnalysisRecord:
     """An analysis as files keep it: its parts without models.
 
@@ -118,7 +118,7 @@ class Keepable(Interpretable):
         """Number of rows analyzed."""
         return self.analysis.context.nobs
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write the measured sums to a file, which ``pi.load`` reads.
 
         The loaded results answer what these were asked before, with any option of inference:

@@ -15,7 +15,7 @@ from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Kind, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 MetricName = Literal[
     "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
@@ -43,7 +43,7 @@ STEPS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Metric(ABC):
     """How well all rows are predicted, as one number that need not be a mean over rows.
 

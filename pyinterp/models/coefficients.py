@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.models.final_step import innermost
 from pyinterp.models.predictor import Predictor
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 
 # From the object that holds coefficients, and other values, to a copy that has those.
 Move = Callable[[Any, FloatArray], Any]
 INDEFINITE = 1e-8  # of the largest eigenvalue of correlations: a negative one is no rounding
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Coefficients:
     """The k coefficients of a fitted model.
 

@@ -13,6 +13,7 @@ from pyinterp.data.design import Design
 from pyinterp.distributions import Distribution
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Ensemble
+from pyinterp.representation import frozen
 
 # From a model's inputs to parameters of distributions, shape (n, P).
 Parameters = Callable[[Any], FloatArray]
@@ -188,7 +189,7 @@ def _aim_of_ours(model: Any) -> Aim:
     return aim if isinstance(aim, Aim) else Aim()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Library:
     """A library of learners; its defaults are those of one that keeps scikit-learn's rules.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.models.links import Link, exponential, identity, logistic, only_sum, softmax
+from pyinterp.representation import frozen
 
 # A model's own levels: of all columns of the type category, in order, or of columns by position;
 # None for a column whose levels are numbers, which stay as they are.
@@ -55,7 +56,7 @@ class TreeNodes(NamedTuple):
     roots: IntArray = ONE_ROOT
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Ensemble:
     """Trees: f(x) = link(base + scale * sum over trees of the leaf that x reaches).
 

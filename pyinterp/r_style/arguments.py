@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial as bind
 from inspect import signature
 from typing import Any, Literal
@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.grids import (
     Points,
@@ -28,6 +28,7 @@ from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Predictor
 from pyinterp.r_style.r_functions import PARTIAL
+from pyinterp.representation import frozen
 
 Task = Literal["auto", "regression", "classification"]
 PredGrid = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
@@ -36,7 +37,7 @@ PredGrid = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Curve(RGrid):
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
@@ -207,7 +208,7 @@ def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
 
 def names_or_all(
     object: Interpretable,  # noqa: A002 - R's name
-    names: str | Sequence[str] | None,
+    names: Names | None,
 ) -> list[str]:
     """Return the variables that are asked for, or all."""
     variables = [str(name) for name in rows_of(object)]

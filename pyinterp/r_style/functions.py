@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.checks import check_mapping
-from pyinterp.data.features import names_of
+from pyinterp.data.features import Names, names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.losses import Relation
@@ -38,7 +38,7 @@ from pyinterp.results.results import EstimandResults
 @PARTIAL.keywords("r_style", Curve)
 def partial(
     object: Interpretable,  # noqa: A002 - R's name
-    pred_var: str | Sequence[str] | None = None,
+    pred_var: Names | None = None,
     *,
     pred_grid: PredGrid | None = None,
     ice: bool = False,
@@ -108,7 +108,7 @@ def partial(
 @VI_FIRM.keywords("r_style", Curve)
 def vi_firm(
     object: Interpretable,  # noqa: A002 - R's name
-    feature_names: str | Sequence[str] | None = None,
+    feature_names: Names | None = None,
     *,
     var_continuous: Spread = "sd",
     ice: bool = False,
@@ -167,7 +167,7 @@ def vi_firm(
 @VI_PERMUTE.keywords("r_style")
 def vi_permute(
     object: Interpretable,  # noqa: A002 - R's name
-    feature_names: str | Sequence[str] | None = None,
+    feature_names: Names | None = None,
     *,
     metric: MetricLike,
     type: Relation = "difference",  # noqa: A002 - R's name
@@ -234,7 +234,7 @@ def vi_permute(
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
     method: Literal["model", "firm", "permute"] = "model",
-    feature_names: str | Sequence[str] | None = None,
+    feature_names: Names | None = None,
     *,
     scale: bool = False,
     rank: bool = False,
@@ -320,7 +320,7 @@ def _importances(params: pd.Series[float]) -> pd.DataFrame:
 @VINT.keywords("r_style", Curve)
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
-    feature_names: str | Sequence[str] | None = None,
+    feature_names: Names | None = None,
     **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
@@ -357,7 +357,7 @@ def vint(
 @HSTATS.keywords("r_style")
 def hstats(
     object: Interpretable,  # noqa: A002 - R's name
-    v: str | Sequence[str] | None = None,
+    v: Names | None = None,
     *,
     pairwise_m: int = 5,
     threeway_m: int = 0,

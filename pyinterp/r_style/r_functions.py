@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from inspect import Parameter, Signature, signature
 from textwrap import fill, indent
@@ -27,6 +27,7 @@ from pyinterp.checks import (
     check_number,
 )
 from pyinterp.parameters import takes
+from pyinterp.representation import frozen
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,7 +38,7 @@ WIDTH = 88  # of lines in docstrings, without their indentation
 INTERVALS = {"not negative": NOT_NEGATIVE, "share": Interval(0, 1, "high")}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Argument:
     """An argument of a function of R, as the table describes it.
 
@@ -114,7 +115,7 @@ class Argument:
         return f"{name} : {self.values}{optional}\n{indent(text, '    ')}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RFunction:
     """A function of R, which both sides have, or one of them.
 

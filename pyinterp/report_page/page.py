@@ -7,13 +7,13 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from pyinterp._typing import FilePath
 from pyinterp.checks import check_alpha, check_count, check_text
-from pyinterp.data.features import names_of
+from pyinterp.data.features import Names, names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.report_page.citations import as_text, papers_of
@@ -33,10 +33,10 @@ MOST_INTERACTING = 4  # features among which pairs are asked
 
 def report(
     res: Interpretable,
-    path: str | PathLike[str],
+    path: FilePath,
     *,
     title: str | None = None,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     top: int = 6,
     alpha: float = 0.05,
 ) -> Path:

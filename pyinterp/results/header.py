@@ -6,7 +6,6 @@ import contextlib
 import datetime
 import importlib.metadata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from typing import Any, Literal
@@ -16,7 +15,7 @@ import numpy as np
 from pyinterp import __version__
 from pyinterp._typing import IntArray
 from pyinterp.models.specification import choices
-from pyinterp.representation import about
+from pyinterp.representation import about, frozen
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
@@ -28,7 +27,7 @@ PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 NOTHING = "one {} predicts better. The table describes a learner that found nothing."
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class GoodnessOfFit:
     """How well the evaluation rows are predicted.
 
@@ -64,7 +63,7 @@ class GoodnessOfFit:
         return f"{share:.3f}" if share > -1000 else f"{share:.3g}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Context:
     """The analysis behind a result.
 

@@ -1067,7 +1067,7 @@ def ranks_of(
     """Return the probability of each rank for each term, in the order of expected ranks."""
     check_flag("largest_first", largest_first)
     values = (1.0 if largest_first else -1.0) * np.asarray(estimates, np.float64)
-    shares, _ = rank_probabilities(values, cov, df, draws=RANK_DRAWS, seed=0)
+    shares = rank_probabilities(values, cov, df, draws=RANK_DRAWS, seed=0)
     places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")
     return pd.DataFrame(shares[order], index=estimates.index[order], columns=places)

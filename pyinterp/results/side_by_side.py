@@ -12,7 +12,7 @@ from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
 
 from pyinterp.checks import check_flag, is_list
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.results.footnotes import UNPROVEN
@@ -65,8 +65,8 @@ def summary_col(
     model_names: Sequence[str] | None = None,
     stars: bool = False,
     float_format: str | None = None,
-    keep: str | Sequence[str] | None = None,
-    drop: str | Sequence[str] | None = None,
+    keep: Names | None = None,
+    drop: Names | None = None,
 ) -> Table:
     """Put several results side by side: estimates with standard errors below, one column each.
 
@@ -275,7 +275,7 @@ def _variable(term: str) -> str:
     return term.partition("[")[0]
 
 
-def _choose(terms: Sequence[str], **chosen: str | Sequence[str] | None) -> Sequence[str]:
+def _choose(terms: Sequence[str], **chosen: Names | None) -> Sequence[str]:
     """Return the terms that `keep` names, but for those of `drop`; by default all."""
     of_name: dict[str, list[str]] = {}
     for term in terms:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from pyinterp._typing import FilePath
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, short
 from pyinterp.estimands.estimand import Parameter
@@ -81,7 +82,7 @@ class Tabular(Savable, Hints):
 
     def to(
         self,
-        target: str | PathLike[str],
+        target: FilePath,
         *,
         notes: NotesOption = "short",
         caption: str | None = None,

@@ -22,6 +22,7 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
+from pyinterp._typing import FilePath
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.storage import whole_file
 
@@ -125,9 +126,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             )
             self.tables.append(table)
 
-    def to(
-        self, target: str | PathLike[str], *, caption: str | None = None, label: str = ""
-    ) -> str | Path:
+    def to(self, target: FilePath, *, caption: str | None = None, label: str = "") -> str | Path:
         r"""Return the table as text in a format, or write it to a file.
 
         Parameters

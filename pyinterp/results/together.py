@@ -502,7 +502,7 @@ class PopulationResults(EstimandResults):
     @property
     def importance(self) -> EstimandResults:
         """The share of V(y) that is lost without each feature: lower limits."""
-        return next(one for one in self.diagnostics if one.estimand.words.label == "share")
+        return self.diagnostics[-3]
 
     @property
     def relevance(self) -> EstimandResults:

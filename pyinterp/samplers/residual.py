@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,12 +100,6 @@ class Residual(Sampler):
         return data.choose(self.learners, _ResidualDistribution)
 
 
-@lru_cache(maxsize=1000)  # pandas takes longer than the draws
-def _index(variables: tuple[str, ...]) -> pd.Index:
-    """Return the names of variables as columns of a frame."""
-    return pd.Index(variables)
-
-
 class _ResidualDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, estimator: Any, *, within_range: bool = False) -> None:
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
@@ -126,7 +120,7 @@ class _ResidualDistribution(ConditionalDistribution):
         if within_range:
             every = data.sample.to_numpy(np.float64)
             self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
-        self._columns, self.size = _index(data.variables), len(center) - 1
+        self._columns, self.size = pd.Index(data.variables), len(center) - 1
         self._weights, units = data.weights, values.std(axis=0)
         self.prediction = center[:, 0] if center.shape[1] == 1 else center
         self.errors = np.square(self._residuals / np.where(units > 0, units, 1.0)).sum(axis=1)

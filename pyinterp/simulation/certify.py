@@ -58,7 +58,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.checks import check_count, check_jobs
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError, list_of, quote
@@ -239,7 +239,7 @@ def certify(
     alpha: float = 0.05,
     seed: int = 0,
     n_jobs: int | None = None,
-    file: str | os.PathLike[str] | None = None,
+    file: FilePath | None = None,
     progress: ProgressOption = True,
 ) -> Certificate:
     r"""Count how often intervals of a table hold the truth, on copies of its data.

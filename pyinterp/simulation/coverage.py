@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.checks import (
     check_alpha,
     check_callable,
@@ -272,11 +271,7 @@ class CoverageStudy:
             yield row, self.count("repetitions", learner, 0)
 
     def run(
-        self,
-        path: str | os.PathLike[str],
-        n_jobs: int | None = None,
-        *,
-        progress: ProgressOption = True,
+        self, path: FilePath, n_jobs: int | None = None, *, progress: ProgressOption = True
     ) -> CoverageResults:
         """Run the data sets that `path` does not hold yet, and return all results.
 
@@ -333,7 +328,7 @@ class CoverageStudy:
         records = file.records()
         return self.results([r for r in records if r.row in rows and r.term in self.terms(r.row)])
 
-    def load(self, path: str | os.PathLike[str]) -> CoverageResults:
+    def load(self, path: FilePath) -> CoverageResults:
         """Return the results that `path` holds, of finished and unfinished rows.
 
         Learners, sizes and estimands that the study does not have are among them; rows that it does
@@ -379,7 +374,7 @@ class CoverageStudy:
                 if missing:
                     yield [Record(row, t, (block,), size, {}, settings) for t in missing]
 
-    def _check_settings(self, record: Record, path: str | os.PathLike[str]) -> None:
+    def _check_settings(self, record: Record, path: FilePath) -> None:
         """Raise `OptionError` if a file was begun with other settings than those of this study."""
         before, now = record.settings, self.settings(record.row)
         for name in {**now, **before}:

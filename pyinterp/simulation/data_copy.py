@@ -14,7 +14,8 @@ from pyinterp.data.sample import Response
 from pyinterp.errors import OptionError
 from pyinterp.learner.analysis import Analysis
 from pyinterp.models.predictor import learner_name
-from pyinterp.simulation.process import Process, Seed, generator
+from pyinterp.random import Seed
+from pyinterp.simulation.process import Process, generator
 
 NOISE = 0.1  # standard deviation of the noise of a number, in standard deviations of it
 MOST_POWER = 10.0

@@ -15,9 +15,8 @@ from pyinterp.checks import check_count, check_flag
 from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
-from pyinterp.random import Seeds
+from pyinterp.random import Seed, Seeds
 
-Seed = int | np.random.Generator | None
 Values = npt.NDArray[Any]
 
 MOST_ROWS = 100_000_000  # more would be a mistake that takes all memory

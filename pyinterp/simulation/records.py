@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FilePath, FloatArray
 from pyinterp.errors import DataError, reason
 from pyinterp.storage.files import place_of
 
@@ -124,7 +123,7 @@ class StudyFile:
         Made when records are added.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: FilePath) -> None:
         self._path, _ = place_of(path)
 
     def records(self) -> list[Record]:

@@ -13,7 +13,8 @@ from pyinterp.checks import check_choice, check_count, check_flag
 from pyinterp.data.sample import Response
 from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.predictor import Predictor
-from pyinterp.simulation.process import Process, Seed, check_process, generator
+from pyinterp.random import Seed
+from pyinterp.simulation.process import Process, check_process, generator
 
 Method = Literal["auto", "monte-carlo"]
 Value = TypeVar("Value", float, FloatArray)

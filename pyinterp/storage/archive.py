@@ -6,7 +6,6 @@ import hashlib
 import io
 import json
 import math
-import os
 import stat
 import sys
 import zipfile
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp import __version__
+from pyinterp._typing import FilePath
 from pyinterp.errors import FileError, OptionError, quote, reason
 from pyinterp.storage.codecs import CODECS
 from pyinterp.storage.files import place_of, whole_file
@@ -36,7 +36,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
 NO_FILE = "it is no file that `save` wrote"
 
 
-def save(value: Any, path: str | os.PathLike[str]) -> None:
+def save(value: Any, path: FilePath) -> None:
     """Write a value to a file: a zip of JSON and arrays, which ``numpy.load`` reads too.
 
     Raises
@@ -64,7 +64,7 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
             archive.writestr(zipfile.ZipInfo(name + SUFFIX, EPOCH), data)
 
 
-def load(path: str | os.PathLike[str], kind: type[Value]) -> Value:
+def load(path: FilePath, kind: type[Value]) -> Value:
     """Return the value of a kind that a file holds; nothing in the file is run.
 
     Raises

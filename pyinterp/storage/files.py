@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
+from pyinterp._typing import FilePath
 from pyinterp.errors import OptionError, quote, reason
 
 # A name there may be that of an open file, which nothing may take the place of.
 SYSTEM = ("/dev/", "/proc/")
 
 
-def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
+def whole_file(path: FilePath) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file, which takes the place of `path` at the end.
 
     It is flushed to the disk before. An error, a kill or a full disk leaves the old file as it was.
@@ -34,7 +35,7 @@ def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     return _in_place_of(*target_of(path))
 
 
-def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
+def target_of(path: FilePath) -> tuple[Path, int]:
     """Return the place to which `path` leads, with its type and mode; 0 if nothing is there."""
     place, mode = place_of(path)
     target, name = place.resolve(), quote(str(path), 100)
@@ -50,7 +51,7 @@ def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
     return target, mode
 
 
-def place_of(path: str | os.PathLike[str], option: str = "path") -> tuple[Path, int]:
+def place_of(path: FilePath, option: str = "path") -> tuple[Path, int]:
     """Return the path of an option, with the type and mode of the file there; 0 without one.
 
     Raises

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import os
 from typing import Any
 
+from pyinterp._typing import FilePath
 from pyinterp.storage import archive
 
 # Where the classes of results are: those of a file are among them.
@@ -15,7 +15,7 @@ RESULTS = ("pyinterp.learner", "pyinterp.simulation")
 class Savable:
     """Results that a file can keep."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write these results to a file, which ``pi.load`` reads.
 
         Loaded results have the same tables, bit for bit, and the same tests, plots and
@@ -44,7 +44,7 @@ class Savable:
         archive.save(self, path)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: FilePath) -> Any:
     """Return the results that ``save`` wrote to a file.
 
     Nothing in the file is run: it is read as data, of which digests are checked.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Ensemble, TreeNodes
+from pyinterp.representation import frozen
 from pyinterp.whatif.walks.bits import LEAF, Trees, TreeSplits, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
@@ -22,7 +23,7 @@ Part = tuple[Any, ...]
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Forest(Ensemble):
     """An ensemble whose trees are flat arrays, in the place of `nodes`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,12 +17,13 @@ from pyinterp.models.libraries import library_of
 from pyinterp.models.links import Link, only_sum
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
+from pyinterp.representation import frozen
 from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class LinearModel:
     """f(x) = link(intercept + x @ coefficients).
 

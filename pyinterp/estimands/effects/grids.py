@@ -25,18 +25,18 @@ from pyinterp.checks import (
     check_number,
 )
 from pyinterp.data.columns import is_category
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem, Terms
-from pyinterp.representation import call_form
+from pyinterp.representation import call_form, frozen
 
 RULES = ("quantile", "equidistant", "unique", "r")
 POINTS = {1: 20, 2: 10, 3: 5}  # per variable, by their number
 DECILES = tuple(k / 10 for k in range(1, 10))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RGrid:
     """The grid of R's ``pdp::partial``, with its options under R's names.
 
@@ -78,7 +78,7 @@ class RGrid:
     probs: Sequence[float] = DECILES
     trim_outliers: bool = False
     chull: bool = False
-    cats: str | Sequence[str] | None = None
+    cats: Names | None = None
     check_class: bool = True
 
     __repr__ = call_form
@@ -265,11 +265,7 @@ def grids_of(names: Sequence[str], grid: Grid) -> dict[str, Grid]:
 
 
 def variables_of(
-    problem: Problem,
-    features: str | Sequence[str],
-    *,
-    most: int = 3,
-    what: str = "Partial dependence",
+    problem: Problem, features: Names, *, most: int = 3, what: str = "Partial dependence"
 ) -> tuple[str, ...]:
     """Return the names of one variable or of several different ones, checked."""
     names = tuple(names_of(features))

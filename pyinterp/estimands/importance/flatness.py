@@ -12,7 +12,7 @@ import numpy as np
 
 from pyinterp._typing import BoolArray, FloatArray
 from pyinterp.checks import check_choice, check_flag
-from pyinterp.data.features import names_of
+from pyinterp.data.features import Names, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import grids_of, has_levels
 from pyinterp.estimands.effects.partial_dependence import CurveOptions, partial_dependence
@@ -52,7 +52,7 @@ Cells = tuple[slice, str]
 @method("firm", importance=True)
 def firm(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     spread: Spread = "sd",
     ice: bool = False,
@@ -112,7 +112,7 @@ def firm(
 
 def flatness(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     spread: Spread = "sd",
     ice: bool = False,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.features import Features
+from pyinterp.data.features import Features, Names
 from pyinterp.errors import LossError
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -22,7 +21,7 @@ from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 @method("loco", importance=True)
 def leave_one_covariate_out(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     loss: LossLike | None = None,
     relation: Relation = "difference",

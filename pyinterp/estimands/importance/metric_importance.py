@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, is_count
-from pyinterp.data.features import Features
+from pyinterp.data.features import Features, Names
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
@@ -39,7 +39,7 @@ PERMUTATIONS = 10
 @method("pfi", importance=True)
 def pfi(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     loss: LossLike | None = None,
     metric: MetricLike | None = None,
@@ -122,7 +122,7 @@ def pfi(
 
 def metric_importance(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     metric: MetricLike,
     permutations: PermutationsOrRows = "auto",

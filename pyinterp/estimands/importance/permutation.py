@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 from pyinterp.checks import check_alpha, check_choice, is_count
-from pyinterp.data.features import Features
+from pyinterp.data.features import Features, Names
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
@@ -35,7 +35,7 @@ NO_USE = (
 
 def permutation_importance(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     loss: LossLike | None = None,
     permutations: Permutations = "auto",
@@ -52,7 +52,6 @@ def permutation_importance(
     expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     why_no_weights = check_permutations(permutations)
-    check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
         loss = choose(loss, problem.predictor, problem.response)
@@ -150,7 +149,7 @@ def check_permutations(permutations: object) -> str | None:
 @method("likelihood_pfi", importance=True)
 def likelihood_importance(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     which_class: Any = None,
     permutations: Permutations = "auto",
@@ -211,7 +210,7 @@ def likelihood_importance(
 @method("entropy_pfi", refused={"sampler": NO_SAMPLER}, importance=True)
 def entropy_importance(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     which_class: Any = None,
     permutations: Permutations = "auto",
@@ -289,7 +288,7 @@ def entropy_importance(
 )
 def uncertainty(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
@@ -340,7 +339,7 @@ def uncertainty(
 
 def _of_distribution(
     problem: Problem,
-    features: str | Sequence[str] | None,
+    features: Names | None,
     loss: Callable[[Predictor, int | None], Loss],
     which_class: Any,
     *,
@@ -348,7 +347,6 @@ def _of_distribution(
     **options: Any,
 ) -> Estimand:
     """Return permutation importance by a loss of predictive distributions, in nats."""
-    check_choice("relation", relation, ("difference", "ratio"))
     predictor = problem.predictive
     family = predictor.distribution
     based = "entropy" if loss is entropy else "likelihood"

@@ -12,6 +12,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
+from pyinterp.data.features import Names
 from pyinterp.errors import LossError, OptionError
 from pyinterp.estimands.effects.accumulation import filling, step_means
 from pyinterp.estimands.effects.grids import grid_values, has_levels
@@ -56,10 +57,7 @@ Axis = tuple[pd.DataFrame, bool]
 
 @method("mvim", importance=True)
 def mvim(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    permutations: Permutations = "auto",
+    problem: Problem, features: Names | None = None, *, permutations: Permutations = "auto"
 ) -> Estimand:
     r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
 
@@ -93,7 +91,7 @@ def mvim(
 @method("cvim", importance=True)
 def cvim(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
@@ -136,7 +134,7 @@ def cvim(
 @method("amvim", importance=True)
 def amvim(
     problem: Problem,
-    features: str | Sequence[str] | None = None,
+    features: Names | None = None,
     *,
     method: Adjustment = "linear",
     permutations: Permutations = "auto",
@@ -203,7 +201,7 @@ def amvim(
 
 def _squared_pfi(
     problem: Problem,
-    features: str | Sequence[str] | None,
+    features: Names | None,
     permutations: Permutations,
     sampler: Replacement,
     *,
@@ -265,7 +263,7 @@ def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
     )
 
 
-def additive_importance(problem: Problem, features: str | Sequence[str] | None = None) -> Estimand:
+def additive_importance(problem: Problem, features: Names | None = None) -> Estimand:
     r"""MVIM that a feature has if it enters additively, :math:`2 V(f_j(X_j))` (Khan et al., eq. 6).
 
     :math:`f_j` is the accumulated local effect (Apley and Zhu 2020) over 20 intervals between

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
@@ -14,9 +13,10 @@ from pyinterp.inference.half_sample.half_refits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.replicates import Replicates, covariance
 from pyinterp.inference.variance import Variance
+from pyinterp.representation import frozen
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class VarianceParts:
     r"""The parts of the variance of q estimates, from M pairs and m refits.
 
