@@ -384,11 +384,15 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
     meanings: dict[str, str] = {}
-    columns = [results for results in several[1:] if results.estimand.words.as_columns[0][1]]
-    for heading, results in zip(headings, several, strict=True):
-        if len(several) > 1 and results not in columns:
+    diagnostics: list[EstimandResults] = []
+    columns: list[EstimandResults] = []
+    for k, (heading, results) in enumerate(zip(headings, several, strict=True)):
+        diagnostics += results.diagnostics
+        if k and results.estimand.words.as_columns[0][1]:
+            columns.append(results)
+        elif len(several) > 1:
             meanings[f"{heading}:"] = results.estimand.words.meaning
-    for each in [*(one for results in several for one in results.diagnostics), *columns]:
+    for each in [*diagnostics, *columns]:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
