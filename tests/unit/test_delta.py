@@ -282,11 +282,12 @@ def test_one_row_has_errors_of_its_prediction(data, ols):
 
 @pytest.mark.parametrize("scale", ["probability", "cumulative", "score", "logit"])
 @pytest.mark.parametrize("weights", [{}, {"weights_type": "sampling"}])
-def test_derivatives_of_the_link_are_those_by_differences(data, scale, weights):
+def test_derivatives_of_the_link_are_those_by_differences(data, scale, weights, monkeypatch):
+    monkeypatch.setattr("pyinterp.whatif.tangents.BLOCK", 99)
     kind, X = pd.Categorical(data["kind"], ordered=True), data[["a", "b", "c"]]
     results = sm.MNLogit(kind.codes, X).fit(disp=0)
     if weights:
-        weights = weights | {"weights": np.linspace(1.0, 3.0, len(data))}
+        weights |= {"weights": 1.0 + data.index}
     model = pi.FittedModel(results, X, pd.Series(kind), **weights)
     models, problem = model.analysis.models, model.analysis.problem
     for curve in (
