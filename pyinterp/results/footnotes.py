@@ -125,12 +125,14 @@ def notes_of(
 
 def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
     """List the footnotes of hypotheses: on values, intervals, single terms, and the analysis."""
-    variance, context = results.variance, results.context
+    variance = results.variance
     meaning, *more = SENTENCES.split(results.estimand.words.meaning)
     return [
         Footnote(meaning, " ".join(more)),
         Footnote(variance.note, variance.interval_note),
-        Footnote(OF_LEARNER * (results.estimand.parameter.effect and context.level == "learner")),
+        Footnote(
+            OF_LEARNER * (results.estimand.parameter.effect and results.context.level == "learner")
+        ),
         *(_of_square(results) if single else ()),
         Footnote(variance.warning),
         *_of_analysis(results),
@@ -384,11 +386,15 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
     meanings: dict[str, str] = {}
-    columns = [results for results in several[1:] if results.estimand.words.as_columns[0][1]]
+    diagnostics: list[EstimandResults] = []
+    columns: list[EstimandResults] = []
     for heading, results in zip(headings, several, strict=True):
-        if len(several) > 1 and results not in columns:
+        diagnostics += results.diagnostics
+        if meanings and results.estimand.words.as_columns[0][1]:
+            columns.append(results)
+        elif len(several) > 1:
             meanings[f"{heading}:"] = results.estimand.words.meaning
-    for each in [*(one for results in several for one in results.diagnostics), *columns]:
+    for each in [*diagnostics, *columns]:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning

@@ -87,8 +87,8 @@ def test_all_pairs_are_those_of_two_with_multiplicity(three):
 def test_metrics_are_compared_with_their_sign(three):
     compared = pi.compare(three, metric="rsq_trad")
     assert compared.params["lm - b"] > 0
-    assert "Positive" in compared.estimand.words.meaning
-    assert "Negative" in pi.compare(three, metric="rmse").estimand.words.meaning
+    assert "positive: lm predicts better" in compared.estimand.words.meaning
+    assert "negative: lm" in pi.compare(three, metric="rmse").estimand.words.meaning
     difference = (
         three["lm"].metric("rmse").params["rmse"] - three["b"].metric("rmse").params["rmse"]
     )
