@@ -125,12 +125,14 @@ def notes_of(
 
 def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
     """List the footnotes of hypotheses: on values, intervals, single terms, and the analysis."""
-    variance, context = results.variance, results.context
+    variance = results.variance
     meaning, *more = SENTENCES.split(results.estimand.words.meaning)
     return [
         Footnote(meaning, " ".join(more)),
         Footnote(variance.note, variance.interval_note),
-        Footnote(OF_LEARNER * (results.estimand.parameter.effect and context.level == "learner")),
+        Footnote(
+            OF_LEARNER * (results.estimand.parameter.effect and results.context.level == "learner")
+        ),
         *(_of_square(results) if single else ()),
         Footnote(variance.warning),
         *_of_analysis(results),
@@ -386,9 +388,9 @@ def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> li
     meanings: dict[str, str] = {}
     diagnostics: list[EstimandResults] = []
     columns: list[EstimandResults] = []
-    for k, (heading, results) in enumerate(zip(headings, several, strict=True)):
+    for heading, results in zip(headings, several, strict=True):
         diagnostics += results.diagnostics
-        if k and results.estimand.words.as_columns[0][1]:
+        if meanings and results.estimand.words.as_columns[0][1]:
             columns.append(results)
         elif len(several) > 1:
             meanings[f"{heading}:"] = results.estimand.words.meaning
