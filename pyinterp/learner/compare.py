@@ -173,7 +173,13 @@ def compare(
         rows=base.rows if paired else base.rows[:0],
         labels=base.labels if paired else base.labels[:0],
     )
-    return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
+    return ComparisonResults(
+        **difference._state(),
+        learners=tuple(labels),
+        places=tuple(places),
+        better=base.estimand.parameter.better,
+        quantity=base.estimand.description,
+    )
 
 
 def _tests_underfitting(*two: Context) -> bool:

@@ -34,7 +34,7 @@ def test_labels_are_those_that_r_says_without_r(data):
     model = RModel.__new__(RModel)
     model.fit_, model.predict_args, model._levels = StandIn(), None, {}
     model._r_classes, model.classes_ = ["no", "yes"], np.array(["no", "yes"])
-    model.feature_names_in_, model.learner_name = np.array(["a", "b"], dtype=object), "stand-in"
+    model.feature_names_in_, model.learner_name = np.array(["a", "b"], object), "stand-in"
     said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
     assert list(model.predict(data)) == list(said)
     result = pi.FittedModel(model, data[["a", "b"]], data.y)
