@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+TwoArrays = tuple[FloatArray, FloatArray]
 # One value per row of the user's data.
 Column: TypeAlias = "pd.Series[Any]"
 FilePath = str | os.PathLike[str]

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, TwoArrays
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
@@ -275,7 +275,7 @@ def _measure(
     n, weights, draw = len(factual), case.weights, partial(case.draw, feature)
     marginal, _ = marginal_losses(whatif, factual, np.zeros(n), loss, permutations, draw, weights)
 
-    def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def squares(block: Draws, outputs: FloatArray) -> TwoArrays:
         """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
         p, every, left, scale = block.weights, values, 1.0, 1.0

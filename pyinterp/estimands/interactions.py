@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import orth
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.data.features import Names, check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
@@ -355,7 +355,7 @@ def _measure(
             predictions: FloatArray,
             functions: Any = (basis, curves),
             kept: FloatArray = means,
-        ) -> tuple[FloatArray, FloatArray]:
+        ) -> TwoArrays:
             values = np.column_stack([function(block.frame) for function in functions])
             outputs = pick(predictions)
             both = np.concatenate([values[block.positions], outputs], axis=2)

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.data.columns import is_category
 from pyinterp.data.features import Names
 from pyinterp.data.sample import Sample
@@ -270,7 +270,7 @@ def targets_of(one: Residuals) -> Estimate:
     return Estimate.of_rows(np.column_stack([hh, relevance, hh - relevance]))
 
 
-def _by_weight(one: Residuals) -> tuple[FloatArray, FloatArray]:
+def _by_weight(one: Residuals) -> TwoArrays:
     """Return u h and h² of every row by its weight, h without what is 0 but for rounding of f."""
     h = np.where(np.abs(one.h) <= ROUNDING * np.abs(one.f).max(), 0.0, one.h)
     return one.weights * one.u * h, one.weights * h * h
@@ -723,7 +723,7 @@ def measure_rows(
 
         def keep(
             block: Draws, predictions: FloatArray, one: Feature = one, kept: Any = at_draws
-        ) -> tuple[FloatArray, FloatArray]:
+        ) -> TwoArrays:
             outputs = np.moveaxis(pick(predictions), -1, 0)  # by output, row and draw
             means = outputs if one.levels else [block.mean(each)[:, None] for each in outputs]
             kept[block.rows] = np.concatenate([*means], axis=1)

@@ -174,7 +174,13 @@ def compare(
         rows=base.rows[every_row],
         labels=base.labels[every_row],
     )
-    return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
+    return ComparisonResults(
+        **difference._state(),
+        learners=tuple(labels),
+        places=tuple(places),
+        better=base.estimand.parameter.better,
+        quantity=base.estimand.description,
+    )
 
 
 def _tests_underfitting(*two: Context) -> bool:

@@ -128,7 +128,8 @@ def _as_method(question: Question, parts: dict[str, EstimandResults]) -> Any:
     """Return the results of a question's estimands as the method of its name does."""
     name, options = question.name, question.options
     if "" in parts:
-        return PopulationResults.of(parts[""]) if name == "population" else parts[""]
+        one = parts[""]
+        return PopulationResults(**one._state()) if name == "population" else one
     if name == "causal":
         return CausalResults(**parts)
     if name == "uncertainty":

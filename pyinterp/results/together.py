@@ -494,11 +494,6 @@ class PopulationResults(EstimandResults):
     {'age': 0.913, 'bmi': 0.0, 'bp': 0.0}
     """
 
-    @classmethod
-    def of(cls, results: EstimandResults) -> PopulationResults:
-        """Return coefficients as results of the population."""
-        return cls(**results._state())
-
     @property
     def importance(self) -> EstimandResults:
         """The share of V(y) that is lost without each feature: lower limits."""
@@ -545,20 +540,6 @@ class ComparisonResults(EstimandResults):
     places: tuple[tuple[int, int], ...]
     better: Literal["smaller", "larger"] | None
     quantity: str
-
-    @classmethod
-    def of(
-        cls,
-        results: EstimandResults,
-        learners: tuple[str, ...],
-        places: tuple[tuple[int, int], ...],
-        base: EstimandResults,
-    ) -> ComparisonResults:
-        """Return differences as results of a comparison."""
-        better, quantity = base.estimand.parameter.better, base.estimand.description
-        return cls(
-            **results._state(), learners=learners, places=places, better=better, quantity=quantity
-        )
 
     def ranks(self, *, largest_first: bool | None = None) -> pd.DataFrame:
         """Return the probability of each rank for each learner: rank 1 is the best.

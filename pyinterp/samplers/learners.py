@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, TwoArrays
 from pyinterp.errors import OptionError, RefitError, quote, reason
 from pyinterp.models.copies import fresh, kept_streams, seeded_streams
 from pyinterp.models.predictor import Predictor, learner_name
@@ -167,9 +167,7 @@ def ridge(X: FloatArray, y: FloatArray, weights: Any) -> Any:
     return lambda rows: center[-1] + np.nan_to_num(rows - center[:-1]) @ coefficients[:-1, -1]
 
 
-def regressions(
-    columns: FloatArray, weights: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray] | None:
+def regressions(columns: FloatArray, weights: FloatArray | None = None) -> TwoArrays | None:
     r"""Return means, (q,), and coefficients of deviations from them, (q, q), of ridge regressions.
 
     Column j of the coefficients regresses column j on all others, standardized. Its penalty has

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, TwoArrays
 from pyinterp.samplers.learners import MANY, PENALTIES, LogisticThenTrees, ridge
 
 TENTHS, HUNDREDTHS = (np.arange(1, k) / k for k in (10, 100))
@@ -128,7 +128,7 @@ class Surfaces(Additive):
         (curves, squares), (others, theirs) = map(self._curves, (Z, self.landmarks_))
         return ((curves @ others.T) ** 2 - squares @ theirs.T) / 2
 
-    def _curves(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _curves(self, Z: FloatArray) -> TwoArrays:
         """Return curves of all columns, and the squares and products of each column's own."""
         rank = 2 * norm.cdf(self._scores(Z)) - 1
         f, q = Z.copy(), 0 * Z
@@ -151,7 +151,7 @@ def _over_roots(vectors: FloatArray, values: FloatArray) -> FloatArray:
     return np.asarray(vectors[:, some] / np.sqrt(values[some]))
 
 
-def _normal_scores(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _normal_scores(z: FloatArray) -> TwoArrays:
     """Return distinct values in order, and the normal quantiles of their ranks."""
     values, counts = np.unique(z, return_counts=True)
     return values, norm.ppf((counts.cumsum() - counts / 2) / len(z))

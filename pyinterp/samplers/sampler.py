@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupKFold, KFold
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of
 from pyinterp.representation import about
@@ -147,7 +147,7 @@ class Covariates:
         if self.train is not None:  # copies of a row, as in a bootstrap, would make it too sure
             self.train = self.train.take(np.unique(self.train.rows, return_index=True)[1])
         self._numbers = dict[int, FloatArray]()
-        self._coefficients = dict[bool, tuple[FloatArray, FloatArray] | None]()
+        self._coefficients = dict[bool, TwoArrays | None]()
         for rows in filter(None, (self.evaluation, self.train)):
             parts = by_column(rows.variables, self.sample.variables, self.codes)
             ends = np.cumsum([0, *(part.shape[1] for part in parts.values())])

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyinterp._typing import FilePath, FloatArray
+from pyinterp._typing import FilePath, TwoArrays
 from pyinterp.errors import DataError, reason
 from pyinterp.storage.files import place_of
 
@@ -77,7 +77,7 @@ class Record(NamedTuple):
             blocks=self.blocks + other.blocks, size=self.size + other.size, sums=sums
         )
 
-    def means(self) -> tuple[FloatArray, FloatArray]:
+    def means(self) -> TwoArrays:
         """Return means over repetitions and their standard errors, of sums and of squares."""
         mean = self.sums["sums"] / self.size
         variance = np.clip(self.sums["squares"] / self.size - mean**2, 0, None)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import BoolArray, Column, FloatArray, IntArray, Matrix
+from pyinterp._typing import BoolArray, Column, FloatArray, IntArray, Matrix, TwoArrays
 from pyinterp.data.design import ArrayDesign, Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 from pyinterp.models.trees import Levels
@@ -146,7 +146,7 @@ class Inputs:
         rows = None if self.before is not None else sample.numbers(design.variables)
         return design.plain(sample.variables) if rows is None else rows
 
-    def shuffle(self, most: int) -> tuple[FloatArray, FloatArray] | None:
+    def shuffle(self, most: int) -> TwoArrays | None:
         """Return design rows, and further ones in which every variable is another row's.
 
         At most so many. None unless they are numbers that each come from one variable alone.

@@ -12,7 +12,7 @@ from numpy.polynomial.chebyshev import chebpts2, chebvander
 from scipy import fft, linalg, special
 from scipy.spatial.distance import cdist
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.links import only_sum, shift
 from pyinterp.models.predictor import Kind
@@ -121,7 +121,7 @@ class KernelModel:
                         sums[part] += left @ right
         return sums
 
-    def nodes(self, column: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    def nodes(self, column: IntArray, values: FloatArray) -> TwoArrays | None:
         """Return a few values of a column, and weights by which their sums tell all others'.
 
         Factors of the kernel are interpolated by polynomials in Chebyshev's points [1]_. None if
@@ -244,7 +244,7 @@ class KernelWhatIf(ExactWhatIf):
 
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    ) -> TwoArrays | None:
         """Sum losses over donors and over rows; None if they must be added up one by one."""
         found = self.model.nodes(columns, values) if loss == LOSSES["squared"] else None
         if found is None:
@@ -254,7 +254,7 @@ class KernelWhatIf(ExactWhatIf):
         errors = y[:, None] - self.model.kernel_sums(self.inputs.rows, columns, nodes)
         return _squares(errors, weights, counts), _squares(weights, errors, np.ones(len(y)))
 
-    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> TwoArrays:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Every term of a sum has an error of few rounding units. Partial sums of terms of both signs

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.data.features import Features
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models import links
@@ -132,7 +132,7 @@ class LinearWhatIf(ExactWhatIf):
 
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    ) -> TwoArrays | None:
         """Return losses summed over donors, shape (n,), and over rows, shape (m,).
 
         `counts` says how many donors each of m distinct ones stands for. None if there is no closed
@@ -148,7 +148,7 @@ class LinearWhatIf(ExactWhatIf):
 
     def _smooth_sums(
         self, y: FloatArray, loss: Loss, kept: FloatArray, donated: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    ) -> TwoArrays | None:
         """Return sums of a smooth loss, by nodes on the line of donors; None of other losses."""
         line = line_of(donated) if is_smooth(loss) else None
         if line is None:
@@ -163,7 +163,7 @@ class LinearWhatIf(ExactWhatIf):
             losses, len(y), place, counts, outputs=kept.shape[1], reach=float(np.ptp([*half, 0.0]))
         )
 
-    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> TwoArrays:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Sums of p terms in two orders differ, with high probability, by the root of p times the
@@ -192,7 +192,7 @@ class LinearWhatIf(ExactWhatIf):
 
     def _sides(
         self, rows: FloatArray, linear: FloatArray, columns: IntArray, values: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> TwoArrays:
         """Return linear predictors of kept columns, (n, outputs), and of values, (..., outputs)."""
         replaced = self.model.coefficients[columns]
         return linear - rows[:, columns] @ replaced, values @ replaced
@@ -203,7 +203,7 @@ class LinearWhatIf(ExactWhatIf):
             return self.model.link(linear)
 
 
-def _squares(rest: FloatArray, replaced: FloatArray, counts: Any) -> tuple[FloatArray, FloatArray]:
+def _squares(rest: FloatArray, replaced: FloatArray, counts: Any) -> TwoArrays:
     """Return sums of (r_i - b_d)^2 over donors d, each of which stands for `counts`, and over rows.
 
     They add up to the square of the mean, and the variance around it.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.losses.rowwise import LOSSES, Loss
 
 Pieces = Sequence[tuple[float, tuple[float, float, float]]]
@@ -26,7 +26,7 @@ def pieces_of(loss: Loss) -> Pieces:
 
 def piecewise_sums(
     rows: FloatArray, donors: FloatArray, counts: IntArray, pieces: Pieces
-) -> tuple[FloatArray, FloatArray]:
+) -> TwoArrays:
     r"""Sum losses of :math:`r_i - b_d` over donors, and over rows, in O(n log n).
 
     Parameters

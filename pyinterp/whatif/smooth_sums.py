@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from scipy import fft
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES, Loss
 
@@ -59,7 +59,7 @@ def smooth_sums(
     *,
     outputs: int,
     reach: float,
-) -> tuple[FloatArray, FloatArray]:
+) -> TwoArrays:
     """Sum losses over donors, and over rows, by interpolation along the line of donors.
 
     A row's loss is a function of the donor's place. Its values at the extrema of a Chebyshev

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp._typing import BoolArray, FloatArray, IntArray
+from pyinterp._typing import BoolArray, FloatArray, IntArray, TwoArrays
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.models.links import identity, logistic, only_sum
@@ -63,7 +63,7 @@ class TreesWhatIf(ExactWhatIf):
         predictions = self.model.finish(np.asarray(sums.T * self.trees.unit))
         return predictions.reshape(len(rows), len(values), *predictions.shape[1:])
 
-    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> TwoArrays:
         """Return predictions of the engine's rows, then of what-if rows, and their rounding.
 
         Rounding is 0: leaf values are whole multiples of a small unit, which add up exactly.
@@ -142,7 +142,7 @@ class TreesWhatIf(ExactWhatIf):
 
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    ) -> TwoArrays | None:
         """Sum losses over donors and over rows; None unless walks find them."""
         model = self.model
         if not self._are_numbers(columns, values) or self.predictor.order:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import FloatArray, IntArray, Matrix, TwoArrays
 from pyinterp.data.design import Design, Swap
 from pyinterp.data.features import Features, check_names, names_of
 from pyinterp.data.sample import Sample
@@ -333,7 +333,7 @@ class FeatureWhatIf:
             flat = self._predict(swap, targets, sources, *of)[which]
         return flat.reshape(*index.shape, *flat.shape[1:])
 
-    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+    def summed_losses(self, y: FloatArray, loss: Loss) -> TwoArrays:
         """Sum the losses of all pairs of a row, which keeps y, and a donor of the sample.
 
         Parameters
@@ -480,7 +480,7 @@ class ExactWhatIf(WhatIf, ABC):
         """
 
     @abstractmethod
-    def predictions_with_rounding(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def predictions_with_rounding(self, whatif: FloatArray) -> TwoArrays:
         """Return the engine's predictions, to be compared with the model's, and their rounding.
 
         Both are of the sample's rows, then of what-if rows, shape (n + m,) or (n + m, classes). The
@@ -499,7 +499,7 @@ class ExactWhatIf(WhatIf, ABC):
     @abstractmethod
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    ) -> TwoArrays | None:
         """Sum losses over donors, each of which stands for `counts`, and over rows.
 
         None if they must be added up one by one.
@@ -642,7 +642,7 @@ class ExactFeature(FeatureWhatIf):
             return super().pairs(rows, index, frame)
         return self._whatif.finish(predictions)
 
-    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+    def summed_losses(self, y: FloatArray, loss: Loss) -> TwoArrays:
         """Return losses summed over donors, and over rows."""
         if self._of_donors is not None:
             sums = self._whatif.summed_losses(y, loss, *self._of_donors, self.donors.counts)

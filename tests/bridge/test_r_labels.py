@@ -33,13 +33,9 @@ class StandIn:
 def test_labels_are_those_that_r_says_without_r(data):
     model = RModel.__new__(RModel)
     model.fit_, model.predict_args, model._levels = StandIn(), None, {}
-    model.classifier, model._r_classes, model.classes_ = (
-        True,
-        ["no", "yes"],
-        np.array(["no", "yes"]),
-    )
-    model._words, model.learner_name = ["a", "b"], "stand-in"
-    model.feature_names_in_ = np.array(model._words, dtype=object)
+    model.classifier, model._words = True, ["a", "b"]
+    model._r_classes, model.classes_ = ["no", "yes"], np.array(["no", "yes"])
+    model.feature_names_in_, model.learner_name = np.array(["a", "b"], object), "stand-in"
     said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
     assert list(model.predict(data)) == list(said)
     result = pi.FittedModel(model, data[["a", "b"]], data.y)

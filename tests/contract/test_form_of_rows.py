@@ -56,7 +56,7 @@ def numbers(X):
     columns = X.to_pydict().values() if hasattr(X, "to_pydict") else [
         list(X[name]) for name in X.columns
     ]  # fmt: skip
-    return np.array([[_number(value) for value in column] for column in columns], dtype=float).T
+    return np.array([[_number(value) for value in column] for column in columns], float).T
 
 
 def _number(value):

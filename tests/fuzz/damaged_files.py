@@ -69,7 +69,7 @@ def vast(shape):
 
 ARRAYS = [
     npy(np.zeros((2, 2))), npy(np.array(["a"])), npy(np.zeros(0)), npy(np.full((5, 3), np.nan)),
-    npy(np.array([Trap()], dtype=object)), pickle.dumps(Trap()), vast("(10**12,)"),
+    npy(np.array([Trap()], object)), pickle.dumps(Trap()), vast("(10**12,)"),
     vast("(1000000000000,)"), vast("(-1,)"),
 ]  # fmt: skip
 

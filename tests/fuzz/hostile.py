@@ -20,12 +20,12 @@ class Broken(RegressorMixin, BaseEstimator):
         self.fault = fault
 
     def fit(self, X, y):
-        design = np.column_stack([np.ones(len(X)), np.asarray(X, dtype=float)])
-        self.coef = np.linalg.lstsq(design, np.asarray(y, dtype=float), rcond=None)[0]
+        design = np.column_stack([np.ones(len(X)), np.asarray(X, float)])
+        self.coef = np.linalg.lstsq(design, np.asarray(y, float), rcond=None)[0]
         return self
 
     def predict(self, X):
-        design = np.column_stack([np.ones(len(X)), np.asarray(X, dtype=float)])
+        design = np.column_stack([np.ones(len(X)), np.asarray(X, float)])
         return FAULTS[self.fault](design @ self.coef, X)
 
 
@@ -90,7 +90,7 @@ class BrokenClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        odds = np.exp(np.asarray(X, dtype=float)[:, 0])
+        odds = np.exp(np.asarray(X, float)[:, 0])
         rest = np.ones((len(odds), len(self.classes_) - 1))
         p = np.column_stack([rest, odds])
         return PROBABILITY_FAULTS[self.fault](p / p.sum(axis=1, keepdims=True))
@@ -129,7 +129,7 @@ class Labels(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        codes = (np.asarray(X, dtype=float)[:, 0] > 0).astype(int)
+        codes = (np.asarray(X, float)[:, 0] > 0).astype(int)
         return LABEL_FAULTS[self.fault](self.classes_, codes)
 
 
@@ -212,7 +212,7 @@ def function(fault):
     """Return a prediction function of rows with a fault."""
 
     def predict(X):
-        return FAULTS[fault](np.asarray(X, dtype=float)[:, :2].sum(axis=1), X)
+        return FAULTS[fault](np.asarray(X, float)[:, :2].sum(axis=1), X)
 
     return predict
 

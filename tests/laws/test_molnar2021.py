@@ -29,7 +29,7 @@ class Population(NamedTuple):
         """Return the model whose prediction is ``table[S, C]``."""
 
         def predict(x):
-            return table[x["S"].to_numpy(dtype=int), x["C"].to_numpy(dtype=int)]
+            return table[x["S"].to_numpy(int), x["C"].to_numpy(int)]
 
         return pi.FittedModel(predict, self.rows[["S", "C"]], self.rows["y"])
 

@@ -427,7 +427,7 @@ def _original_values(variable, values, change):
         codes = {new: old for old, new in change.codes.items()}
         return [codes.get(value, value) for value in values]
     times, plus = getattr(change, variable)
-    return list((values.to_numpy(dtype=np.float64) - plus) / times)
+    return list((values.to_numpy(np.float64) - plus) / times)
 
 
 def _original_term(term, change):
@@ -472,7 +472,7 @@ def _difference(one, other, columns, within):
         return f"{_texts(one)} -> {_texts(other)}" if apart.max() > within else ""
     nothing = (one["estimate"].abs() < NOTHING) & (other["estimate"].abs() < NOTHING)
     for column in [c for c in one if c not in (*COLUMNS, "term")] + [*columns]:
-        u, v = (table[column].to_numpy(dtype=np.float64).copy() for table in (one, other))
+        u, v = (table[column].to_numpy(np.float64).copy() for table in (one, other))
         if column in ("statistic", "p_value"):  # of a rounding error they say nothing
             u[nothing] = v[nothing] = 0.0
         atol = NOTHING + ROUNDING * np.nanmax(np.abs(u), initial=0.0)

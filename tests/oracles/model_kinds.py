@@ -113,7 +113,7 @@ def fit_mean(case, kind):
     estimator = clone(kind.estimator)
     estimator.fit(data.train, response(case, data.signal_train, kind))
     y = response(case, data.signal, kind)
-    model = lambda rows: np.asarray(estimator.predict(rows), dtype=float)  # noqa: E731 - one line
+    model = lambda rows: np.asarray(estimator.predict(rows), float)  # noqa: E731 - one line
     return Fitted(handed=estimator, model=model, X=data.X, labels=y, y=y, names=data.names)
 
 
@@ -123,7 +123,7 @@ def fit_classes(case, kind):
     known = sorted(LABELS[case.labels])[:number]
     number = len(known)
     train, evaluation = codes(case, data, number)
-    labels = np.array(known, dtype=object if isinstance(known[0], str) else None)
+    labels = np.array(known, object if isinstance(known[0], str) else None)
     estimator = clone(kind.estimator)
     if isinstance(estimator, xgboost.XGBClassifier):
         labels = np.arange(number)  # it takes no others
@@ -142,7 +142,7 @@ def fit_classes(case, kind):
 
 def _probabilities(estimator, kind, classes):
     if kind.task == "probability":
-        return lambda rows: np.asarray(estimator.predict_proba(rows), dtype=float)
+        return lambda rows: np.asarray(estimator.predict_proba(rows), float)
     known = np.array(classes)
     return lambda rows: (np.asarray(estimator.predict(rows))[:, None] == known).astype(float)
 
@@ -151,7 +151,7 @@ def _probabilities(estimator, kind, classes):
 
 
 def _product(rows):
-    x = np.asarray(rows, dtype=float)
+    x = np.asarray(rows, float)
     return x[:, 0] * x[:, 1] + np.abs(x[:, 2])
 
 
@@ -162,7 +162,7 @@ def fit_function(case, kind):
 
 
 def _softmax(rows):
-    x = np.asarray(rows, dtype=float)
+    x = np.asarray(rows, float)
     score = np.stack([x[:, 0], x[:, 1] * x[:, 2], np.zeros(len(x))], axis=1)
     score = np.exp(score - score.max(axis=1, keepdims=True))
     return score / score.sum(axis=1, keepdims=True)
@@ -235,7 +235,7 @@ def _response_of(case, data, kind):
 
 def _predictions(results, classes):
     def model(rows):
-        predicted = np.asarray(results.predict(rows), dtype=float)
+        predicted = np.asarray(results.predict(rows), float)
         if classes is not None and predicted.ndim == 1:
             return np.stack([1 - predicted, predicted], axis=1)
         return predicted

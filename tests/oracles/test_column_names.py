@@ -61,7 +61,7 @@ def pfi_of(model, X, y):
     """PFI under squared error of every column, in the order of the fit."""
 
     def predict(rows):
-        return np.asarray(model.predict(rows), dtype=float)
+        return np.asarray(model.predict(rows), float)
 
     original, values = (y - predict(X)) ** 2, {}
     for name in X:

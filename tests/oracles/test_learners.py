@@ -54,7 +54,7 @@ def by_estimator(estimator, *, response="y"):
     def train(data):
         fitted = base.clone(estimator).fit(data[["a", "b", "c"]], data[response])
         predict = fitted.predict_proba if base.is_classifier(fitted) else fitted.predict
-        return lambda rows: np.asarray(predict(rows[["a", "b", "c"]]), dtype=float)
+        return lambda rows: np.asarray(predict(rows[["a", "b", "c"]]), float)
 
     return learner, train
 
@@ -65,7 +65,7 @@ def by_formula(estimator, call, formula=FORMULA, **options):
 
     def train(data):
         fitted = call(formula, data, **options).fit()
-        return lambda rows: np.asarray(fitted.predict(rows), dtype=float)
+        return lambda rows: np.asarray(fitted.predict(rows), float)
 
     return learner, train
 

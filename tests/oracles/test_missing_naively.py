@@ -54,10 +54,10 @@ def mixed(seed):
 
 def signal(X):
     parts = X["a"].fillna(2), X["b"].fillna(0) * X["c"], X["k"].isna() * 1.0
-    total = sum(np.asarray(part, dtype=float) for part in parts)
+    total = sum(np.asarray(part, float) for part in parts)
     if "g" in X:
         total = total + 2 * (X["g"] == "north") - X["g"].isna() + X["t"]
-    return np.asarray(total, dtype=float)
+    return np.asarray(total, float)
 
 
 def encoded(last):

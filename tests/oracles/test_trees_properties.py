@@ -98,7 +98,7 @@ class Situation:
 
     def predict(self, X):
         call = self.model.predict_proba if self.classes else self.model.predict
-        return np.asarray(call(X), dtype=np.float64)
+        return np.asarray(call(X), np.float64)
 
     @property
     def sample(self):
@@ -246,7 +246,7 @@ def neighbors(threshold):
         [threshold, single]
         + [np.nextafter(threshold, side) for side in (-np.inf, np.inf)]
         + [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)],
-        dtype=np.float64,
+        np.float64,
     )
 
 

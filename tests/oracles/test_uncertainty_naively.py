@@ -105,7 +105,7 @@ class Wide(linear_model.LinearRegression):
     """Two lines, the spread of one of which depends on the row."""
 
     def predict_components(self, rows):
-        mean, first = self.predict(rows), np.abs(np.asarray(rows, dtype=float)[:, 0])
+        mean, first = self.predict(rows), np.abs(np.asarray(rows, float)[:, 0])
         return np.column_stack([mean - 1, mean + 1]), np.column_stack([1 + first, 0 * first + 0.5])
 
 
@@ -144,7 +144,7 @@ def gamma(X, y):
 
 def log_normal_parameters(fitted, rows):
     mean = fitted.predict(rows)
-    return np.column_stack([mean, 0.3 + np.asarray(rows, dtype=float)[:, 0] ** 2])
+    return np.column_stack([mean, 0.3 + np.asarray(rows, float)[:, 0] ** 2])
 
 
 def log_normal(X, y):
@@ -186,7 +186,7 @@ def probabilities(model, position=None):
 
 def classes_of(rng, signal, labels, number):
     """Cut into classes, of which the last may be rare."""
-    known = np.array(LABELS[labels][:number], dtype=object)
+    known = np.array(LABELS[labels][:number], object)
     shares = np.sort(rng.uniform(0.2, 0.98, len(known) - 1))
     codes = np.searchsorted(np.quantile(signal, shares), signal)
     codes[: len(known)] = np.arange(len(known))
@@ -257,7 +257,7 @@ def run_classifier(name, seed):
     names = model.classes_.tolist()
     position = int(rng.integers(len(names))) if rng.random() < 0.5 else None
     beliefs = probabilities(model, position)
-    keep = y != y[-1] if rng.random() < 0.2 else np.ones(len(y), dtype=bool)  # a class is lost
+    keep = y != y[-1] if rng.random() < 0.2 else np.ones(len(y), bool)  # a class is lost
     if keep.sum() < 3:
         keep[:] = True
     codes = np.array([names.index(label) for label in y[keep].tolist()])

@@ -95,7 +95,7 @@ def glum(**options):
 
 
 def as_objects(X):
-    return np.asarray(X, dtype=object)
+    return np.asarray(X, object)
 
 
 def as_frame(X):
@@ -136,16 +136,13 @@ ZOO = {
     "catboost, counts": Case(
         catboost(loss_function="Poisson", cat_features=["g"]), MIXED, "count"
     ),
-    "catboost, two classes": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "two"
-    ),
-    "catboost, booleans": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "booleans"
-    ),
-    "catboost, three classes": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "three"
-    ),
-    "catboost, codes": Case(catboost("Classifier", cat_features=["g"]), MIXED, "codes"),
+    **{
+        f"catboost, {what}": Case(catboost("Classifier", cat_features=["g"]), MIXED, y)
+        for what, y in (
+            ("two classes", "two"), ("booleans", "booleans"), ("three classes", "three"),
+            ("codes", "codes"),
+        )
+    },
     "catboost, general": Case(catboost("", cat_features=["g"]), MIXED),
     "catboost, in a pipeline": Case(
         lambda: make_pipeline("passthrough", catboost(cat_features=["g"])()), MIXED,
@@ -188,13 +185,13 @@ def fit(case, rows, y):
     model = case.make()
     model.fit(rows, y)
     predicts = model.predict if case.response in NUMERIC else model.predict_proba
-    return model, lambda X: np.asarray(predicts(X), dtype=float)
+    return model, lambda X: np.asarray(predicts(X), float)
 
 
 def naively(predict, rows, y, classes):
     """Return PFI by all pairs of different rows, and PD at the points of `GRIDS`."""
     loss = naive.LOSSES["squared" if classes is None else "brier"]
-    y = np.asarray(y, dtype=float) if classes is None else np.searchsorted(classes, np.asarray(y))
+    y = np.asarray(y, float) if classes is None else np.searchsorted(classes, np.asarray(y))
     n, found = len(rows), {}
     for name in rows:
         predicted = naive.all_pairs(predict, rows, [name])

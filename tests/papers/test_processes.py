@@ -102,7 +102,7 @@ def test_conditional_draws_keep_the_joint_law(name):
         as_numbers = data.copy()
         for feature, levels in process.levels.items():
             as_numbers[feature] = as_numbers[feature].map({v: k for k, v in enumerate(levels)})
-        return as_numbers.to_numpy(dtype=float)
+        return as_numbers.to_numpy(float)
 
     for j, feature in enumerate(process.features):
         drawn = frame.assign(**{feature: process.redraw(feature, frame, rng, conditional=True)})

@@ -295,7 +295,7 @@ def test_plans_that_draw_rows(plan):
 
 def test_rows_of_arrays():
     data = rows_of()
-    exog = data[["a", "b"]].to_numpy(dtype=np.float32)
+    exog = data[["a", "b"]].to_numpy(np.float32)
     results = pi.Learner(data["y"], exog, LM).fit(PLAN, seed=1, progress=False)
     assert copy_of(results.analysis).draw(5, seed=1).dtypes.tolist() == [np.float32] * 2 + [float]
     assert sorted(certify(results).frame.index) == ["x1", "x2"]

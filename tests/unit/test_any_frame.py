@@ -174,7 +174,7 @@ def test_rows_of_weight_0_are_dropped():
             one, two = getattr(model, question)(), getattr(small, question)()
             assert_allclose(one.params, two.params, rtol=1e-10)
             assert_allclose(one.bse, two.bse, rtol=1e-10)
-    rows = sm.add_constant(DATA[["x", "k"]].to_numpy(dtype=float))
+    rows = sm.add_constant(DATA[["x", "k"]].to_numpy(float))
     wls = sm.WLS(DATA.y, rows, weights=DATA.w).fit()
     assert_allclose(
         model_of("y ~ x + k", DATA, LinearRegression(), **options).ame().params,
@@ -231,7 +231,7 @@ class Nulls(RegressorMixin, BaseEstimator):
     def predict(self, X):
         x = X["x"]
         filled = x.fill_nan(5.0).fill_null(-7.0) if hasattr(x, "fill_nan") else x.fill_null(-7.0)
-        return np.asarray(filled.to_numpy(), dtype=float)
+        return np.asarray(filled.to_numpy(), float)
 
 
 @pytest.mark.parametrize("hole", [None, float("nan")])

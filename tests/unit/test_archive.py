@@ -81,7 +81,7 @@ memory = st.sampled_from(
 )
 ordered_arrays = st.builds(lambda order, array: order(array), memory, arrays)
 objects = st.builds(
-    lambda parts, wide: np.array([*parts, None], dtype=object)[:-1].reshape(
+    lambda parts, wide: np.array([*parts, None], object)[:-1].reshape(
         (len(parts), 1) if wide else (len(parts),)
     ),
     st.lists(scalars, max_size=4),
@@ -162,19 +162,19 @@ def column(n):
         st.just(pd.NaT), st.datetimes(datetime.datetime(1700, 1, 2), datetime.datetime(2200, 1, 1))
     )
     words = st.one_of(st.none(), texts)
-    small = st.one_of(st.none(), st.integers(-100, 100))
+    of_numpy = {
+        "int64": st.integers(-(2**63), 2**63 - 1), "float32": st.floats(width=32),
+        "bool": st.booleans(),
+    }  # fmt: skip
+    of_pandas = {
+        "float64": numbers, "Float64": st.one_of(st.none(), numbers),
+        "boolean": st.one_of(st.none(), st.booleans()),
+        **dict.fromkeys(["Int64", "Int8"], st.one_of(st.none(), st.integers(-100, 100))),
+        **dict.fromkeys(["string", "string[python]", "str"], words),
+    }  # fmt: skip
     return st.one_of(
-        of(numbers).map(partial(pd.array, dtype="float64")),
-        of(st.integers(-(2**63), 2**63 - 1)).map(partial(np.array, dtype="int64")),
-        of(st.floats(width=32)).map(partial(np.array, dtype="float32")),
-        of(st.booleans()).map(partial(np.array, dtype=bool)),
-        of(small).map(partial(pd.array, dtype="Int64")),
-        of(small).map(partial(pd.array, dtype="Int8")),
-        of(st.one_of(st.none(), numbers)).map(partial(pd.array, dtype="Float64")),
-        of(st.one_of(st.none(), st.booleans())).map(partial(pd.array, dtype="boolean")),
-        of(words).map(partial(pd.array, dtype="string")),
-        of(words).map(partial(pd.array, dtype="string[python]")),
-        of(words).map(partial(pd.array, dtype="str")),
+        *(of(part).map(partial(np.array, dtype=kind)) for kind, part in of_numpy.items()),
+        *(of(part).map(partial(pd.array, dtype=kind)) for kind, part in of_pandas.items()),
         of(scalars).map(objects_of),
         of(texts).map(objects_of),
         of(words).map(pd.Categorical),
@@ -194,7 +194,7 @@ def column(n):
 
 
 def objects_of(parts):
-    array = np.empty(len(parts), dtype=object)
+    array = np.empty(len(parts), object)
     array[:] = parts
     return array
 

@@ -36,7 +36,7 @@ class Frames(BaseEstimator):
     """An estimator that keeps names as scikit-learn's do."""
 
     def fit(self, X, y):
-        self.feature_names_in_ = np.array(X.columns, dtype=object)
+        self.feature_names_in_ = np.array(X.columns, object)
         self.n_features_in_ = X.shape[1]
         return self
 
@@ -208,7 +208,7 @@ class Faulty(BaseEstimator):
         return self
 
     def predict(self, X):
-        mean = np.array(X, dtype=np.float64)[:, 0]
+        mean = np.array(X, np.float64)[:, 0]
         if self.how == "writes":
             columns = X.iloc if isinstance(X, pd.DataFrame) else X
             columns[:, 0] = 0.0

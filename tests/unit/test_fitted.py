@@ -109,9 +109,7 @@ def test_predictions_whose_squares_overflow_are_refused(data, scale, text):
 
 def test_survival_is_led_to_its_page():
     X = pd.DataFrame({"x": np.arange(20.0)})
-    fields = np.array(
-        [(True, float(k)) for k in range(20)], dtype=[("event", bool), ("time", float)]
-    )
+    fields = np.array([(True, float(k)) for k in range(20)], [("event", bool), ("time", float)])
     with pytest.raises(DataError, match='see the page "Survival"'):
         pi.FittedModel(lambda rows: rows["x"], X, fields)
     cox = sm.PHReg(np.arange(1.0, 21), X % 3).fit()

@@ -15,7 +15,7 @@ N = 40
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(N, 2))
 Y = X[:, 0] + RNG.normal(size=N)
-GONE = np.zeros(N, dtype=bool)
+GONE = np.zeros(N, bool)
 GONE[[2, 5]] = True
 PLAN = pi.Bootstrap(3)
 LINEAR = LinearRegression()
@@ -134,7 +134,7 @@ def test_structured_arrays_are_tables():
     assert as_frame(partly)["a"].isna().sum() == 2
     assert as_frame(partly)["b"].isna().sum() == 0
     with pytest.raises(DataError, match="or a structured array"):
-        as_frame(np.zeros(3, dtype=[("a", "f8", (2,))]))
+        as_frame(np.zeros(3, [("a", "f8", (2,))]))
 
 
 class Foreign:

@@ -1,5 +1,7 @@
 """`importance()` takes every measure with one value per feature, and metrics by their names."""
 
+from operator import methodcaller
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,17 +15,11 @@ import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
 from pyinterp.estimands.importance.measures import measures
 
-ALONE = {
-    "pfi": lambda r: r.pfi(),
-    "mvim": lambda r: r.mvim(),
-    "sage": lambda r: r.sage(),
+SAME_NAME = ("pfi", "mvim", "sage", "loco", "firm", "likelihood_pfi", "entropy_pfi")
+ALONE = {name: methodcaller(name) for name in SAME_NAME} | {
     "cvim": lambda r: r.cvim(sampler="residual"),
     "conditional_pfi": lambda r: r.pfi(sampler="residual"),
     "amvim": lambda r: r.amvim(sampler="residual"),
-    "loco": lambda r: r.loco(),
-    "firm": lambda r: r.firm(),
-    "likelihood_pfi": lambda r: r.likelihood_pfi(),
-    "entropy_pfi": lambda r: r.entropy_pfi(),
     "native": lambda r: r.native_importance(),
     "population": lambda r: r.population(sampler="residual").relevance,
     "rmse": lambda r: r.pfi(metric="rmse"),

@@ -83,7 +83,7 @@ def fitted(request):
 
 
 def own_errors(model, X, y):
-    return np.asarray(model.predict(X) != y, dtype=float)
+    return np.asarray(model.predict(X) != y, float)
 
 
 def naive_pfi(error, X, name):

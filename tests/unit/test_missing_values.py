@@ -43,7 +43,7 @@ class OwnClass(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return self.mean_ + np.nan_to_num(np.asarray(X, dtype=float)).sum(axis=1)
+        return self.mean_ + np.nan_to_num(np.asarray(X, float)).sum(axis=1)
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_distributions_of_ngboost_are_read(family):
     log = distribution.logpmf if family == "Poisson" else distribution.logpdf
     read = predictive(Predictor.of(model), X[:1])
     assert read.distribution is not None
-    ours = read.distribution.log_density(np.asarray(y, dtype=float), read(X))
+    ours = read.distribution.log_density(np.asarray(y, float), read(X))
     assert_allclose(ours, log(np.asarray(y)), rtol=1e-8)
 
 

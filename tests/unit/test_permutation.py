@@ -23,6 +23,11 @@ def linear_data(n=60, seed=1):
     return X, X["a"] - 2 * X["b"] + rng.normal(size=n)
 
 
+def linear_model(n=40):
+    X, y = linear_data(n)
+    return LinearRegression().fit(X, y), X, y
+
+
 def test_linear_model_has_the_closed_form_of_all_pairs():
     # With residuals r_i and f = x'beta, the mean over i != k of (r_i - beta (x_k - x_i))² - r_i²
     # is 2 beta² s_x² + 2 beta s_rx (both with divisor n - 1).
@@ -100,16 +105,14 @@ def test_balanced_permutations(n, k):
 
 
 def test_n_minus_1_balanced_permutations_are_all_pairs():
-    X, y = linear_data(30)
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=3)
+    fitted = pi.FittedModel(*linear_model(30), seed=3)
     assert_allclose(
         fitted.pfi(permutations=29).params, fitted.pfi(permutations="all").params, atol=1e-12
     )
 
 
 def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
-    X, y = linear_data(25)
-    model = LinearRegression().fit(X, y)
+    model, X, y = linear_model(25)
     fitted = pi.FittedModel(model, X, y, seed=4)
     (estimate,) = fitted.pfi("a", permutations=6).replicates.estimates
     index = balanced_permutations(25, 6, fitted.analysis.seeds.stream("draws", 1, "a"))
@@ -125,8 +128,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
 @pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
 def test_monte_carlo_error_is_the_spread_over_seeds(permutations, count):
     """36 of 39 permutations: without the finite-population factor it would be 3.6 times that."""
-    X, y = linear_data(40)
-    model = LinearRegression().fit(X, y)
+    model, X, y = linear_model()
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
     runs = [
         pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=permutations)
@@ -140,8 +142,7 @@ def test_monte_carlo_error_is_the_spread_over_seeds(permutations, count):
 
 
 def test_balanced_permutations_beat_independent_ones_at_the_same_cost():
-    X, y = linear_data(40)
-    model = LinearRegression().fit(X, y)
+    model, X, y = linear_model()
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
     options = {"n_repeats": 10, "scoring": "neg_mean_squared_error"}
     ours, theirs = [], []
@@ -154,8 +155,7 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost():
 
 
 def test_batches_draw_permutations_of_features_with_many_values(monkeypatch):
-    X, y = linear_data(40)
-    model = LinearRegression().fit(X, y)
+    model, X, y = linear_model()
     few = pi.FittedModel(model, X, y, seed=1, engine="batched")
     assert (few.pfi().mcse == 0).all()
     monkeypatch.setattr("pyinterp.whatif.whatif.FEW", 0)
@@ -173,8 +173,7 @@ def test_batches_draw_permutations_of_features_with_many_values(monkeypatch):
 
 
 def test_a_feature_has_the_same_draws_whatever_else_is_asked_for():
-    X, y = linear_data(40)
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
+    fitted = pi.FittedModel(*linear_model(), seed=1)
     alone, among = fitted.pfi("c", permutations=4), fitted.pfi(permutations=4)
     assert alone.params["c"] == among.params["c"]
 
@@ -195,8 +194,7 @@ def test_ratio_and_its_contributions_are_the_delta_method():
 
 
 def test_ratio_is_switched_over_original_loss():
-    X, y = linear_data(40)
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y)
+    fitted = pi.FittedModel(*linear_model())
     loss = fitted.loss().params.iloc[0]
     difference, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
     assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)

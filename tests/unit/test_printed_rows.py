@@ -40,7 +40,7 @@ def random_table(seed):
     score = X @ np.linspace(rng.uniform(0, 2), 0, p) + rng.normal(size=n) * rng.uniform(0.5, 2)
     classes = rng.random() < 0.3
     data["y"] = np.where(score > 0, "yes", "no") if classes else score * 10 ** rng.uniform(-3, 3)
-    estimator = rng.choice(np.array(CLASSES if classes else NUMBERS, dtype=object))()
+    estimator = rng.choice(np.array(CLASSES if classes else NUMBERS, object))()
     plan = pi.HalfSampling(int(rng.integers(3, 16)), pairs=int(rng.integers(5, 16)))
     results = fit_of("y ~ .", data, estimator, plan, seed=seed)
     measure = str(rng.choice(MEASURES if not classes else MEASURES[:2]))

@@ -35,7 +35,7 @@ def sample_of(y, classes=None):
     n = len(y)
     return Sample(
         variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
-        y=np.asarray(y, dtype=float),
+        y=np.asarray(y, float),
         response=Response(name="y", classes=classes),
         rows=np.arange(n),
     )

@@ -116,7 +116,7 @@ def of_halves(values, estimate, **options):
     """Return replicates of two refits that agree, and of pairs with these values."""
 
     def one(value):
-        found = np.array(value, dtype=float)
+        found = np.array(value, float)
         zeros = np.zeros(len(found))
         return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)
 

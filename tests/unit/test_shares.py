@@ -19,7 +19,7 @@ DATA["trials"] = rng.integers(2, 12, N)
 DATA["yes"] = rng.binomial(DATA.trials, 1 / (1 + np.exp(-DATA.a - DATA.b / 2)))
 DATA["no"] = DATA.trials - DATA.yes
 DATA["share"] = DATA.yes / DATA.trials
-SHARE, TRIALS = DATA.share.to_numpy(), DATA.trials.to_numpy(dtype=float)
+SHARE, TRIALS = DATA.share.to_numpy(), DATA.trials.to_numpy(float)
 X = DATA[["a", "b"]]
 
 

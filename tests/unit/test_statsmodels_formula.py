@@ -105,7 +105,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name):
     expected = np.transpose(means).ravel() if name == "mnlogit" else np.array(means)
     assert curve.params.to_numpy() == pytest.approx(expected, rel=1e-10)
     # The delta method by hand: derivatives by central differences, of the model's own predictions.
-    params = np.asarray(results.params, dtype=float).ravel(order="F")
+    params = np.asarray(results.params, float).ravel(order="F")
     shape, jacobian = np.shape(results.params), []
     exog = [
         np.asarray(STATSMODELS.read_formula(results, variables)[0].encode(variables.assign(x=v)))

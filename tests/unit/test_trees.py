@@ -330,7 +330,7 @@ class AnotherTree:
     def __getstate__(self):
         state = self.tree.__getstate__()
         old = state["nodes"]
-        nodes = np.zeros(len(old), dtype=[*old.dtype.descr, ("is_categorical", "u1")])
+        nodes = np.zeros(len(old), [*old.dtype.descr, ("is_categorical", "u1")])
         return {**state, "nodes": nodes}
 
 

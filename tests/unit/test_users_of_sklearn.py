@@ -24,7 +24,7 @@ class Tensor:
         self.values = values
 
     def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.values, dtype=dtype)
+        return np.asarray(self.values, dtype)
 
     def __len__(self):
         return len(self.values)
@@ -46,7 +46,7 @@ def learner(**options):
     return pi.Learner.from_formula("y ~ .", FRAME, LinearRegression(), **options)
 
 
-NONE, ONE = np.zeros(40, dtype=bool), np.arange(40) == 3
+NONE, ONE = np.zeros(40, bool), np.arange(40) == 3
 BOTH = np.column_stack([CLASSES, CLASSES])
 
 

@@ -21,7 +21,7 @@ from patsy.constraint import linear_constraint
 from patsy.state import Standardize
 from patsy.tokens import normalize_token_spacing
 
-from pyinterp._typing import FloatArray, Matrix
+from pyinterp._typing import FloatArray, Matrix, TwoArrays
 from pyinterp.errors import DesignError, FormulaError, short
 
 
@@ -187,7 +187,7 @@ def callers_names(depth: int) -> Mapping[str, Any]:
     return ChainMap(frame.f_locals, frame.f_globals)
 
 
-def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> TwoArrays:
     """Return weights, shape (k, q), and values, shape (k,), of hypotheses about q terms."""
     constraint = linear_constraint(hypotheses, list(terms))
     return np.asarray(constraint.coefs, float), np.asarray(constraint.constants, float).ravel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 
 
 def interval_of(x: FloatArray, edges: FloatArray) -> IntArray:
@@ -18,7 +18,7 @@ def accumulate(
     reference: FloatArray,
     widths: FloatArray | None,
     row_weights: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> TwoArrays:
     """Add up mean steps and center the sum.
 
     Parameters
@@ -56,7 +56,7 @@ def accumulate(
     return value, value + moves - (moves @ weights)[:, None] - around[:, None]
 
 
-def step_means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, FloatArray]:
+def step_means(steps: FloatArray, measure: FloatArray) -> TwoArrays:
     """Return the means of columns without missing values, and every row's influence on them."""
     there = np.isfinite(steps) * measure[:, None]
     count = there.sum(axis=0)

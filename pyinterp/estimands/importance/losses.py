@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import DesignError, InferenceError, PredictionError
@@ -211,7 +211,7 @@ def some_pairs(
 
 def _weighted_sums(
     whatif: FeatureWhatIf, y: FloatArray, loss: Loss, weights: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+) -> TwoArrays:
     """Return weighted sums of the losses of all pairs: every row's over donors, and the reverse."""
     donors = whatif.donors
     of_donor = np.bincount(donors.of_row, weights, minlength=len(donors.counts))
@@ -244,7 +244,7 @@ def _conditional_losses(
     """
     unreplaced, weights = np.zeros(len(y)), whatif.sample.weights
 
-    def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def losses_of(block: Draws, predictions: FloatArray) -> TwoArrays:
         """Return losses with draws and their means; add own losses, by donor, to `unreplaced`."""
         matrix = loss(y[block.rows, None], predictions)
         own = np.broadcast_to(losses[block.rows, None], matrix.shape)
@@ -265,7 +265,7 @@ def mean_over_draws(
     distribution: ConditionalDistribution,
     draws: Permutations,
     rng: np.random.Generator,
-    function: Callable[[Draws, FloatArray], tuple[FloatArray, FloatArray]],
+    function: Callable[[Draws, FloatArray], TwoArrays],
 ) -> Estimate:
     """Return the mean over rows and draws of a function of predictions, as one term.
 
