@@ -124,3 +124,10 @@ def test_a_logarithm_is_asked_for_values_of_the_data_alone():
     model = model_of("y ~ np.log(p)", data, LinearRegression())
     slope = model.analysis.refits[0].predictor.estimator.coef_[0] * (1 / data["p"]).mean()
     assert model.ame().params["p"] == pytest.approx(slope, rel=1e-2)
+
+
+def test_wide_differences_stay_in_the_range_of_the_rows():
+    x = pd.DataFrame({"x": np.random.default_rng(3).uniform(size=400)})
+    model = pi.FittedModel(lambda rows: np.clip(rows["x"], x["x"].min(), x["x"].max()), x)
+    for step in ("sd", 0.4, 3.0):  # flat beyond the rows, as trees are
+        assert model.ame(step=step).params["x"] == pytest.approx(1)

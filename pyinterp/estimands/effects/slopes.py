@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import Column, FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.columns import one_column
 from pyinterp.data.features import check_names, names_of
@@ -52,9 +52,10 @@ def ame(
     features : str or sequence of str, optional
         Variables; by default all.
     step : float or "sd", optional
-        Width of the differences; "sd" is one standard deviation of each variable. By default
-        1e-4 of its range, which models that predict steps, such as trees, refuse. Slopes stay
-        per unit: ``t_test("10 * age = 0")`` is of ten.
+        Width of the differences, whose ends are kept within the range of the rows; "sd" is one
+        standard deviation of each variable. By default 1e-4 of its range, which models that
+        predict steps, such as trees, refuse. Slopes stay per unit: ``t_test("10 * age = 0")`` is
+        of ten.
     {scale}
     {which_class}
     {rows}
@@ -93,6 +94,8 @@ def ame(
     some = np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))
     probes = problem.sample.some(some).materialize()
     widths = {n: _width(problem, n, step, outputs, probes) for n in numbers}
+    # Wide differences stay in the data: beyond them a tree is flat.
+    limits = {n: (-np.inf, np.inf) if step is None else _range(data[n]) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
         f"{label}: {term}" if several else term
@@ -114,10 +117,15 @@ def ame(
             + ("one standard deviation of the variable." if step == "sd" else f"{step:g}.")
         )
     return Estimand(
-        key=("ame", tuple(names), tuple(widths.items()), outputs),
+        key=("ame", tuple(names), tuple(widths.items()), tuple(limits.values()), outputs),
         terms=Terms.plain(terms),
         measure=partial(
-            _measure_effects, names=names, widths=widths, levels=levels, outputs=outputs
+            _measure_effects,
+            names=names,
+            widths=widths,
+            limits=limits,
+            levels=levels,
+            outputs=outputs,
         ),
         words=Words(
             label="AME",
@@ -139,6 +147,11 @@ def ame(
 def _has_contrast(problem: Problem, name: str) -> bool:
     """Whether a variable has levels, or two values only: between them a tree sees no change."""
     return has_levels(problem, name) or problem.sample.variables[name].nunique() == 2
+
+
+def _range(values: Column) -> tuple[float, float]:
+    """Return the least and the largest value."""
+    return float(values.min()), float(values.max())
 
 
 def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -219,6 +232,7 @@ def _measure_effects(
     *,
     names: Sequence[str],
     widths: dict[str, float],
+    limits: dict[str, tuple[float, float]],
     levels: dict[str, pd.DataFrame],
     outputs: Outputs,
 ) -> Measurement:
@@ -226,13 +240,15 @@ def _measure_effects(
     parts = [
         _contrasts(case, levels[name], outputs)
         if name in levels
-        else _row_slopes(case, name, widths[name], outputs)
+        else _row_slopes(case, name, widths[name], limits[name], outputs)
         for name in names
     ]
     return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1), case.weights)}
 
 
-def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
+def _row_slopes(
+    case: ModelOnRows, name: str, width: float, limits: tuple[float, float], outputs: Outputs
+) -> FloatArray:
     """Return every row's slope, shape (n, outputs), by differences over `width` around its value.
 
     What does not depend on coefficients is made once: the delta method moves these many times.
@@ -244,9 +260,11 @@ def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) ->
     def both_ends() -> tuple[Any, ...]:
         """Return rows, their pairs of the lower and the upper ends, these, and widths."""
         x = feature.sample.variables[name].to_numpy(dtype=np.float64)
-        ends = np.concatenate([x - width / 2, x + width / 2])
+        wide = np.concatenate([x - width / 2, x + width / 2])
+        ends = np.clip(wide, *limits)
         held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
-        widths = width if held is ends else (held[n:] - held[:n])[:, None]
+        same = held is ends and (ends == wide).all()
+        widths = width if same else (held[n:] - held[:n])[:, None]
         rows = np.arange(n)
         return rows, np.column_stack([rows, n + rows]), one_column(name, held), widths
 
