@@ -120,7 +120,7 @@ def test_several_tests_need_more_rows(res):
 
 def test_clusters_are_counted_beside_their_rows():
     x, y = np.random.default_rng(1).normal(size=(2, 96))
-    plan = pi.HalfSampling(2, pairs=5, cluster=np.arange(96) // 4)
+    plan = pi.HalfSampling(pairs=5, cluster=np.arange(96) // 4)
     effects = pi.Learner(y, x[:, None], LinearRegression()).fit(plan, seed=1).ame()
     for results in (effects, effects.t_test([1.0])):
         sizes = results.sample_size(effect=0.1)
