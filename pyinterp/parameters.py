@@ -256,7 +256,8 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
     if name in ("alpha", "conf_level", "level") and "p_adjust" in names:
         return f"{start}: the table has the level, `summary(alpha=0.1)` or `conf_int(alpha=0.1)`."
     if name in GROUPS["inference"]:
-        return f"{start}: it belongs to the estimates, as in `res.pfi({name}=...)`."
+        way = f'pd("x", {name}=...).differences()' if "diff" in method else f"pfi({name}=...)"
+        return f"{start}: it belongs to the estimates, as in `res.{way}`."
     ours = hints.option(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

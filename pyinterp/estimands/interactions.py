@@ -208,7 +208,7 @@ def products(
     bias = partial(bias_of, sample=problem.sample, codes=problem.codes, times=len(terms))
     return make(
         partial(_products, sample=problem.sample, others=features),
-        PRODUCTS,
+        replace(PRODUCTS, always=(NEEDS, TOGETHER)) if len(terms) > 1 else PRODUCTS,
         terms,
         (NO_PRODUCT,) * len(terms),
         parameter=Parameter(null=0.0, effect=True),
@@ -314,6 +314,7 @@ NO_PRODUCT = (
     f"given the others it does not vary, fewer than {LEAST_ROWS} rows have its levels, or products "
     "are linear functions of each other"
 )
+TOGETHER = "All together: `wald_test([*p.params.index])` of these results p."
 PRODUCTS = Words(
     label="coef.",
     title="coefficients of products",

@@ -592,8 +592,8 @@ BIAS = Words(
     ),
     remarks=Remark(
         f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
-        "Both means depend on the others in a way that neither regression has found; put "
-        "it into the formula if you know it.",
+        "Both means may depend on the others in a way that neither regression has found: put "
+        "it into the formula if you know it. False alarms are possible.",
         low=LARGEST_BIAS,
     ),
 )

@@ -27,6 +27,10 @@ from pyinterp.ranges import REAL, Range
 
 RiskRelation = Literal["loss", "explained"]
 
+RANKED = (
+    "Mean over evaluation rows, and over the cuts between classes, of squared errors of cumulative "
+    "probabilities; 0 is best."
+)
 
 # A constant is sought so far from that without features, on the scale of the link.
 REACH, TINY = 20.0, 1e-9
@@ -69,7 +73,7 @@ def risk(
         title="expected loss",
         details=(row_loss.name,),
         unit=row_loss.unit.format(y=problem.response.name),
-        meaning="Mean loss over evaluation rows.",
+        meaning=RANKED if row_loss is LOSSES["rps"] else "Mean loss over evaluation rows.",
         exact="No Monte Carlo error.",
     )
     risk_of_rows = Estimand(

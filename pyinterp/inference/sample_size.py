@@ -18,7 +18,11 @@ The range is the one of a variance with so many degrees of freedom, by :math:`\c
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import pandas as pd
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import ndtr
@@ -27,12 +31,23 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, Interval, check_alpha, check_number
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.inference.half_sample.square import SquareVariance, effect_variance
-from pyinterp.inference.intervals import t_quantile
+from pyinterp.inference.intervals import METHODS, adjusts_intervals, t_quantile
 from pyinterp.inference.terms import TermInference
 
 # Quantiles of a standard error over which power is averaged: scipy lacks noncentral t far out.
 POINTS = 2000
-SIZES = ("n", "n_low", "n_high")
+
+
+def frame_of_sizes(rows: Any, index: pd.Index[Any], nobs: int, clusters: str) -> pd.DataFrame:
+    """Return numbers of rows, shape (q, 3), and of clusters, if `nobs` rows have them.
+
+    `clusters` says in words how many there are at hand.
+    """
+    frame = pd.DataFrame(rows, index, ["n", "n_low", "n_high"])
+    if clusters:
+        count = int(clusters.rpartition("(")[2].rstrip(")"))
+        frame["clusters"] = np.ceil(frame["n"] * count / nobs)
+    return frame
 
 
 def sizes_of(
@@ -71,6 +86,14 @@ def sizes_of(
         raise InferenceError(f"`sample_size` is of two-sided results with errors: {reason}.")
     if width is None and (not terms.has_test or np.isnan(terms.null).all()):
         raise OptionError("There is no test of no effect to have a power: give a `width`.")
+    method = terms.p_adjust
+    if width is None and method and not adjusts_intervals(method):
+        if METHODS[method][:3] == "fdr":
+            raise OptionError(
+                f"A power under `p_adjust={method!r}` depends on the other effects, which are "
+                'unknown: take "holm", or none.'
+            )
+        terms = replace(terms, p_adjust="bonferroni")  # the others reject wherever it does
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         rows = np.ceil(nobs * more_rows(terms, alpha, width, effect, power))
     if np.isinf(rows).any():

@@ -15,7 +15,7 @@ from pyinterp.checks import check_alpha, is_list
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference import TermInference
 from pyinterp.inference.contrasts import SCALES, Place
-from pyinterp.inference.sample_size import SIZES, sizes_of
+from pyinterp.inference.sample_size import frame_of_sizes, sizes_of
 from pyinterp.results.footnotes import Footnote, NotesOption, in_words
 from pyinterp.results.summary import STD_ERR, TableOptions, Tabular, block_of
 from pyinterp.results.table import Fact, Table
@@ -116,7 +116,8 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         for of, j, weight in self._places:
             size, least = (None if x is None else x / abs(weight) for x in (width, effect))
             found.append(sizes_of(of, self.nobs, alpha, size, least, power)[j])
-        return pd.DataFrame(found, pd.Index(self.c_names, name="hypothesis"), [*SIZES])
+        names, clusters = pd.Index(self.c_names, name="hypothesis"), dict(self.facts)
+        return frame_of_sizes(found, names, self.nobs, clusters.get("Clusters:", ""))
 
     def summary_frame(
         self, xname: Sequence[str] | None = None, alpha: float = 0.05

@@ -31,7 +31,7 @@ from pyinterp.inference.contrasts import ONE_SQUARE, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rank_probabilities
-from pyinterp.inference.sample_size import SIZES, sizes_of
+from pyinterp.inference.sample_size import frame_of_sizes, sizes_of
 from pyinterp.parameters import takes
 from pyinterp.representation import cached_table
 from pyinterp.results.footnotes import Footnote, notes_of_tests
@@ -314,13 +314,15 @@ class EstimandResults(TableOfEstimands):
             Of 1 - alpha intervals, in units of the estimates. Intervals of importances also depend
             on the importance: give `effect` too.
         effect : float, optional
-            The true distance from no effect that is worth finding, in units of the estimates. It
-            is never taken from the estimate, which is too uncertain for that: the numbers of
-            pilots would differ fivefold.
+            The true distance from no effect that is worth finding, in units of the estimates: that
+            of the learner trained on 63.2% of the planned rows (the plan's share). A penalized
+            learner uses a feature less on fewer rows, so do not go below the pilot's rows. It is
+            never the estimate, which is too uncertain for that: numbers would differ fivefold.
         power : float
             Probability that the two-sided test of no effect finds `effect`, between alpha and 1.
         alpha : float
-            Of the interval or the test. `simultaneous` and `p_adjust` of these results divide it.
+            Of the interval or the test. `simultaneous` and `p_adjust` of these results divide it:
+            for tests by Holm, Hommel and Hochberg as Bonferroni does, which bounds them.
 
         Returns
         -------
@@ -328,6 +330,7 @@ class EstimandResults(TableOfEstimands):
             n, the rows of the whole analysis, by term. n_low and n_high hold it with 95%, as far as
             the standard error at hand is uncertain: with 15 pairs n times 0.55 and 2.40. Missing
             where nothing varies, and for importances whose t is below 1, which say too little.
+            clusters, if the analysis has them: their number in n rows, in clusters as large.
 
         Raises
         ------
@@ -349,8 +352,7 @@ class EstimandResults(TableOfEstimands):
         n for which :math:`4 q \sqrt{a (\text{effect} + a)}` is the width.
 
         That is so if the learner finds no more than now. Intervals of trees narrow more slowly:
-        with four times the rows of a pilot some were 1.6 times as wide as said in simulations. More
-        clusters, not more rows of the same ones, count.
+        with four times the rows of a pilot some were 1.6 times as wide as said in simulations.
 
         Examples
         --------
@@ -376,7 +378,7 @@ class EstimandResults(TableOfEstimands):
                 "`pi.HalfSampling()`, the default."
             )
         rows = sizes_of(self.inference, self.nobs, alpha, width, effect, power)
-        return pd.DataFrame(rows, index=self._index, columns=[*SIZES])
+        return frame_of_sizes(rows, self._index, self.nobs, self.context.clusters)
 
     def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:
         """Return the probability of each rank for each term.
@@ -1030,7 +1032,7 @@ def _differences(
     if len(set(levels)) < 2:
         raise OptionError(
             "Differences are between groups, or between points of one curve, and these results "
-            'have none: ask with `by=`, as in `pfi(by="sex")`.'
+            'have none: ask with `by=`, as in `pfi(by="sex")`. `wald_test` is of any terms.'
         )
     base = levels[0] if reference is None else reference
     if not is_hashable(base) or base not in dict.fromkeys(levels):

@@ -138,13 +138,14 @@ class ImportanceResults(SeveralResults):
         return self.results[name]
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
-        """Return longer headings of columns by squared loss, if another one is by another loss."""
+        """Return the factor of CVIM and LOCO, and headings of squared loss beside another loss."""
         words = {name: part.estimand.words for name, part in self.results.items()}
-        losses = {
-            w.unit or w.details for name, w in words.items() if name not in (*NO_LOSS, "brier")
-        }
-        squared = [w.label for name, w in words.items() if name in SQUARED and len(losses) > 1]
-        return [], [], {label: f"{label} (squared: not comparable)" for label in squared}
+        losses = {n: w.unit or w.details for n, w in words.items() if n not in (*NO_LOSS, "brier")}
+        several = len({*losses.values()}) > 1
+        squared = [w.label for name, w in words.items() if name in SQUARED and several]
+        twice = "cvim" in losses and losses["cvim"] == losses.get("loco")
+        notes = [Footnote("CVIM estimates twice LOCO's target.")] if twice else []
+        return [], notes, {label: f"{label} (squared: not comparable)" for label in squared}
 
     @property
     def terms(self) -> pd.Index:

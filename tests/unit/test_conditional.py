@@ -299,7 +299,7 @@ class Unhashable(samplers.Residual):
         (
             lambda _: fit_of(CLASSES, LogisticRegression()).mvim(),
             OptionError,
-            r"MVIM is defined by squared error.*has 3",
+            r'squared error.*has 3: `pfi\(loss="rps"\)`',
         ),
         (
             lambda _: fit_of(LABELS, LinearSVC()).amvim(method="additive"),

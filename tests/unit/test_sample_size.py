@@ -109,10 +109,22 @@ def test_importances_have_a_size_by_the_half_sample_variance_alone():
 
 def test_several_tests_need_more_rows(res):
     one = res.pfi().sample_size(effect=0.3, alpha=0.05 / 4)
-    every = res.pfi(p_adjust="bonferroni").sample_size(effect=0.3)
-    pd.testing.assert_frame_equal(one, every)
+    for method in ("bonferroni", "holm"):
+        every = res.pfi(p_adjust=method).sample_size(effect=0.3)
+        pd.testing.assert_frame_equal(one, every)
+    with pytest.raises(OptionError, match="depends on the other effects"):
+        res.pfi(p_adjust="fdr_bh").sample_size(effect=0.3)
     together = res.pfi(simultaneous=True).sample_size(effect=0.3)["n"]
     assert (together > res.pfi().sample_size(effect=0.3)["n"])["a"]
+
+
+def test_clusters_are_counted_beside_their_rows():
+    x, y = np.random.default_rng(1).normal(size=(2, 96))
+    plan = pi.HalfSampling(pairs=5, cluster=np.arange(96) // 4)
+    effects = pi.Learner(y, x[:, None], LinearRegression()).fit(plan, seed=1).ame()
+    for results in (effects, effects.t_test([1.0])):
+        sizes = results.sample_size(effect=0.1)
+        assert (sizes["clusters"] == np.ceil(sizes["n"] / 4)).all()
 
 
 def test_what_is_no_more_than_noise_has_no_size(res):

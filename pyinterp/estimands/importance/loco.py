@@ -15,7 +15,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Relation, comparison
 from pyinterp.estimands.questions import method
 from pyinterp.estimands.risk import best_constant
-from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.losses.rowwise import Loss, LossLike, choose
 
 
 @method("loco", importance=True)
@@ -88,9 +88,6 @@ def leave_one_covariate_out(
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
     differs = relation == "difference"
-    notes: tuple[str, ...] = ()
-    if differs and row_loss == LOSSES["squared"]:
-        notes = ("Under squared loss CVIM estimates twice LOCO's target.",)
     # The truth of an irrelevant feature is a little below 0, where learning its effect costs more
     # than the feature gives; above it the error grows with the value, as for PFI.
     found = comparison(
@@ -102,7 +99,6 @@ def leave_one_covariate_out(
             label="LOCO",
             title="leave-one-covariate-out importance",
             meaning="the learner is trained on the same rows without the feature.",
-            notes=notes,
             always=("No P: the std err at 0 is too large. `population()` has P relevant.",),
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "

@@ -51,11 +51,16 @@ NO_TEST = (
 )
 SQUARED_LOSS = LOSSES["squared"]
 
+GIVEN_OTHERS = 'given the others with `sampler="conditional"`.'
+BY_SQUARES = {
+    "loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {GIVEN_OTHERS}"
+}
+
 # Edges of intervals, or levels, and whether they are edges.
 Axis = tuple[pd.DataFrame, bool]
 
 
-@method("mvim", importance=True)
+@method("mvim", refused=BY_SQUARES, importance=True)
 def mvim(
     problem: Problem, features: Names | None = None, *, permutations: Permutations = "auto"
 ) -> Estimand:
@@ -88,7 +93,7 @@ def mvim(
     return _squared_pfi(problem, features, permutations, "marginal", label="MVIM")
 
 
-@method("cvim", importance=True)
+@method("cvim", refused=BY_SQUARES, importance=True)
 def cvim(
     problem: Problem,
     features: Names | None = None,
@@ -131,7 +136,7 @@ def cvim(
     return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 
-@method("amvim", importance=True)
+@method("amvim", refused=BY_SQUARES, importance=True)
 def amvim(
     problem: Problem,
     features: Names | None = None,
@@ -210,10 +215,11 @@ def _squared_pfi(
     """Return PFI under squared error; of two classes, of the indicator of the second."""
     classes = problem.response.classes
     if classes is not None and len(classes) > 2:
+        loss = "rps" if problem.response.ordinal else "brier"
         raise OptionError(
-            f"{label} is defined by squared error, for a numeric response or two classes; "
-            f'`{problem.response.name}` has {len(classes)}. `pfi(loss="brier", '
-            "sampler=...)` serves more classes."
+            "MVIM, CVIM and AMVIM are defined by squared error, for a numeric response or two "
+            f'classes; `{problem.response.name}` has {len(classes)}: `pfi(loss="{loss}")` serves '
+            f"more classes, {GIVEN_OTHERS}"
         )
     importance = permutation_importance(
         problem,
