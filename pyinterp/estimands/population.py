@@ -574,8 +574,9 @@ LEARNER = Words(
         high=1.5,
         others=(
             Remark(
-                f"The learner's predictions of {{}} have another mean than y, by more than {AWAY} "
-                "standard errors: it aims at something else. E(y | others) is by regression.",
+                "Warning: the learner's predictions of {} have another mean than y, by more than "
+                f"{AWAY} standard errors: coefficients are of the response column as it is, not of "
+                "what it predicts (as of signed times). E(y | others) is by regression.",
                 low=1.5,
                 high=2.5,
             ),
