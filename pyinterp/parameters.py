@@ -257,6 +257,9 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
         return f"{start}: the table has the level, `summary(alpha=0.1)` or `conf_int(alpha=0.1)`."
     if name in GROUPS["inference"]:
         return f"{start}: it belongs to the estimates, as in `res.pfi({name}=...)`."
+    if name == "groups" and "features" in names:
+        write = '`pi.Learner.from_formula(..., groups={"name": ["x", "z"]})`'
+        return f'{start}, an option of the learner: write {write}, then `{method}("name")`.'
     ours = hints.option(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

@@ -646,7 +646,8 @@ def maker_of(
             raise OptionError(
                 f"Coefficients need the mean of `{name}` given the others, which its sampler "
                 f"({each.label}) does not learn; use `residual` for numbers and groups of numbers, "
-                "`categorical` for a category, or name other features."
+                "`categorical` for a category; for a mixed group name its variables, as in "
+                '`population(["a", "b"]).wald_test("a = 0, b = 0")`.'
             )
     every = tuple(starmap(partial(feature_of, problem), chosen.items()))
     labels, loss = problem.predictor.classes, problem.squared_loss

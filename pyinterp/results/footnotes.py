@@ -224,7 +224,10 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
     elif unknown and not results.variance.reason:
         yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if constant:
-        yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
+        why = results.zero_variance
+        if len(constant) < len(terms):  # of an effect, that of the first level alone
+            why = why.removesuffix(", or a feature that no refit uses")
+        yield Footnote(f"No interval for {_enumerate(constant)}: {why}.")
     yield from map(Footnote, _on(results, rows, results.params))
 
 

@@ -318,6 +318,6 @@ def _apply(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -
 def _name_of(scale: UsedScale) -> str:
     """Return the name of a scale in tables."""
     if callable(scale):
-        return getattr(scale, "__name__", "scaled")
+        return getattr(scale, "__name__", "scaled").replace("<lambda>", "function")
     names = {"centered-logit": "centered logit", "cumulative": "cumulative probability"}
     return "expected score" if isinstance(scale, Scores) else names.get(scale, scale)

@@ -102,7 +102,7 @@ def ame(
     ]
     meaning = (
         f"Mean slope of the {outputs.phrase} in the variable, all variables of every row as they "
-        f"are.{' A term [b - a] is the mean change from a to b.' if levels else ''}"
+        f"are{'; a term [b - a] is the mean change from a to b' if levels else ''}."
         if numbers
         else f"A term [b - a] is the mean change of the {outputs.phrase} from a to b, all other "
         "variables of every row as they are."
