@@ -299,6 +299,7 @@ def test_the_rate_of_results_of_statsmodels():
         plain.pd("x", scale="rate")
     with pytest.raises(OptionError, match=r"alone: `pd\(.*differences"):
         fitted.ame("x", scale="rate")
+    assert "own offset `log(e)`" in fitted.ame("x").estimand.words.meaning
 
 
 def test_a_binomial_model_with_an_offset_predicts_classes():
