@@ -52,8 +52,8 @@ scale : str, mapping or callable, optional
     two classes the logit is log p - log(1 - p), twice the centered logit. For more classes
     the two are the same. Ordered classes also have "cumulative", the probability of a class
     or a lower one, and "score", the expected score. Scores are the classes if these are
-    numbers, otherwise 1, 2, ...; a mapping from classes gives other scores. "rate" is for
-    models with an exposure: `pd` then predicts at exposure 1. A function, such as
+    numbers, otherwise 1, 2, ...; a mapping from classes gives other scores. "rate", of `pd`
+    alone, is for models with an exposure: predictions are at exposure 1. A function, such as
     ``np.exp`` for a model of a logarithm, is applied to each prediction before the average.
 which_class : label or list of labels, optional
     For classifiers; by default the second of two classes, or all of more.
@@ -258,6 +258,9 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
     if name in GROUPS["inference"]:
         way = f'pd("x", {name}=...).differences()' if "diff" in method else f"pfi({name}=...)"
         return f"{start}: it belongs to the estimates, as in `res.{way}`."
+    if name == "groups" and "features" in names:
+        write = '`pi.Learner.from_formula(..., groups={"name": ["x", "z"]})`'
+        return f'{start}, an option of the learner: write {write}, then `{method}("name")`.'
     ours = hints.option(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

@@ -574,8 +574,9 @@ LEARNER = Words(
         high=1.5,
         others=(
             Remark(
-                f"The learner's predictions of {{}} have another mean than y, by more than {AWAY} "
-                "standard errors: it aims at something else. E(y | others) is by regression.",
+                "Warning: the learner's predictions of {} have another mean than y, by more than "
+                f"{AWAY} standard errors: coefficients are of the response column as it is, not of "
+                "what it predicts (as of signed times). E(y | others) is by regression.",
                 low=1.5,
                 high=2.5,
             ),
@@ -645,7 +646,8 @@ def maker_of(
             raise OptionError(
                 f"Coefficients need the mean of `{name}` given the others, which its sampler "
                 f"({each.label}) does not learn; use `residual` for numbers and groups of numbers, "
-                "`categorical` for a category, or name other features."
+                "`categorical` for a category; for a mixed group name its variables, as in "
+                '`population(["a", "b"]).wald_test("a = 0, b = 0")`.'
             )
     every = tuple(starmap(partial(feature_of, problem), chosen.items()))
     labels, loss = problem.predictor.classes, problem.squared_loss

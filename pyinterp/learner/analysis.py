@@ -34,7 +34,7 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about, frozen
 from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
-from pyinterp.results.header import NOTHING, Context, GoodnessOfFit
+from pyinterp.results.header import NOTHING, OR_OTHER, Context, GoodnessOfFit
 
 CROSS_FITS = "cross-fits; "  # of the names of analyses
 LEAST_ROWS = 2  # of a refit: a donor is another row
@@ -420,4 +420,5 @@ def _verdict(score: Loss | Metric, aim: Aim) -> str:
         what = f"the {aim.phrase}" if aim.q is not None else f"no mean ({aim.words})"
         return f"one constant has a smaller {score.name}, but the learner predicts {what}."
     rate = "rate" if aim.name.startswith("rate") else ""
-    return NOTHING.format(f"constant {aim.phrase if aim.q is not None else rate}".rstrip())
+    what = f"constant {aim.phrase if aim.q is not None else rate}".rstrip()
+    return NOTHING.format(what, OR_OTHER * (aim.name == "unknown"))

@@ -221,7 +221,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
             raise OptionError(
                 f"`metric` must be one of {list_of(METRICS, most=20, limit=300)}, the name of a "
                 f"scorer of scikit-learn, a function or a Metric, not {quote(metric)}."
-                + did_you_mean(metric, [*METRICS, *scorers])
+                + did_you_mean("roc_auc" if metric == "auc" else metric, [*METRICS, *scorers])
             )
         if response.classes is not None and OF_NUMBERS.search(metric):
             raise LossError(

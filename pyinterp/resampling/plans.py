@@ -277,7 +277,9 @@ class HalfSampling(_Draws):
     cluster : str or array of shape (n,), optional
         Draw whole clusters, the levels of this column.
     strata : None
-        Refused: halves with the same share of every class would hide the variance of that share.
+        Refused: half-sampling draws rows. If the design fixes the shares of strata (case-control,
+        stratified survey), standard errors of levels are too large, those of ratios and
+        differences less.
 
     Notes
     -----
@@ -315,8 +317,9 @@ class HalfSampling(_Draws):
             )
         if self.strata is not None:
             raise OptionError(
-                "`strata` can't be given to half-sampling: halves with the same share of every "
-                "stratum would hide the variance of that share; leave it out."
+                "`strata` can't be given to half-sampling, which draws rows; leave it out. If the "
+                "design fixes the shares of strata (case-control, stratified survey), standard "
+                "errors of levels are then too large; ratios and differences are affected less."
             )
 
     @property

@@ -24,7 +24,8 @@ LEVELS = {"learner": "learner", "model": "one fitted model", "population": "popu
 PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
-NOTHING = "one {} predicts better. The table describes a learner that found nothing."
+NOTHING = "one {} predicts better. The table describes a learner that found nothing{}."
+OR_OTHER = ", or that predicts something else than the response column (signed times)"
 
 
 @frozen
@@ -52,7 +53,7 @@ class GoodnessOfFit:
     share_name: str
     explained_share: float
     kind: str = "Loss"
-    verdict: str = NOTHING.format("constant")
+    verdict: str = NOTHING.format("constant", "")
 
     @property
     def share_text(self) -> str:

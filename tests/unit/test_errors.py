@@ -118,3 +118,5 @@ def test_the_level_is_said_to_be_the_tables():
         TypeError, match=r"`alpha`: the table has the level, `summary\(alpha=0.1\)`"
     ):
         pi.FittedModel.pfi(None, alpha=0.1)
+    with pytest.raises(TypeError, match=r'from_formula\(.*, then `pfi\("name"\)`'):
+        pi.FittedModel.pfi(None, groups={})

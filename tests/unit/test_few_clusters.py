@@ -41,7 +41,11 @@ def test_the_footnote_is_what_the_study_found(study):
 
 @pytest.mark.parametrize(
     ("sizes", "df", "worth"),
-    [([8] * 12, 6, ""), ([8] * 30, 15, ""), ([60, *[4] * 19], 2, ", worth only 4 equal ones")],
+    [
+        ([8] * 12, 6, ""),
+        ([8] * 30, 15, ""),
+        ([60, *[4] * 19], 2, "; as they differ in size, they count as 4"),
+    ],
 )
 def test_degrees_of_freedom_are_half_the_clusters(sizes, df, worth):
     fit = fit_of(repeated(sizes))

@@ -363,7 +363,7 @@ class TestPlan:
         [
             ({"pairs": 4}, "`pairs` must be at least 5, not 4: with fewer, intervals"),
             ({"pairs": 5.0}, "`pairs` must be a whole number"),
-            ({"strata": "g"}, "`strata` can't be given to half-sampling: halves with"),
+            ({"strata": "g"}, "`strata` can't be given to half-sampling, which draws"),
             ({"refits": 1}, "`refits` must be 0 or at least 2"),
             ({"refits": -1}, "`refits` must be a whole number of at least 0"),
         ],

@@ -265,6 +265,7 @@ def of_three(y, prediction, other):
     ("metric", "said"),
     [
         ("rocauc", "Did you mean `roc_auc`"),
+        ("auc", "Did you mean `roc_auc`"),
         ("r2", "is for regression"),
         ("rmse", "needs numeric predictions"),
         (["r2", "max_error"], "one metric at a time"),

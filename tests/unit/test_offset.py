@@ -297,8 +297,9 @@ def test_the_rate_of_results_of_statsmodels():
     plain = pi.FittedModel(smf.glm("c ~ x", data, family=POISSON).fit(), data, "c")
     with pytest.raises(OptionError, match="A rate needs an `exposure`"):
         plain.pd("x", scale="rate")
-    with pytest.raises(OptionError, match="option of `pd` alone"):
+    with pytest.raises(OptionError, match=r"alone: `pd\(.*differences"):
         fitted.ame("x", scale="rate")
+    assert "own offset `log(e)`" in fitted.ame("x").estimand.words.meaning
 
 
 def test_a_binomial_model_with_an_offset_predicts_classes():

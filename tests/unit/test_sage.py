@@ -217,6 +217,7 @@ def test_groups_of_rows_clusters_classes_and_files(tmp_path):
     assert pi.load(tmp_path / "a.pyinterp").params.equals(res.sage().params)
     data["big"] = data["y"] > 1
     classes = fitted(LogisticRegression(), data, "big ~ a + b + g").sage()
+    assert classes.diagnostics[0].estimand.words.label == "D² share"
     assert classes.params.idxmax() == "a"
     model = pi.FittedModel(
         LinearRegression().fit(data[["a", "b"]], data["y"]), data[["a", "b"]], data["y"]

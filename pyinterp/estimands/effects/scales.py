@@ -104,13 +104,18 @@ class Outputs(NamedTuple):
         """
         used = _scale_of(problem.predictor, scale)
         if used == "rate" and not rates:
-            raise OptionError('`scale="rate"` is an option of `pd` alone.')
+            raise OptionError(
+                '`scale="rate"` is an option of `pd` alone: `pd("x", scale="rate").differences()`.'
+            )
         labels, positions = _classes_of(problem.predictor, which_class, used)
         response, name = problem.sample.response, _name_of(used)
         details = [] if used == "mean" else [name]
         if len(labels) == 1 and labels[0] is not None:
             details.append(f"class {labels[0]}")
         aim = problem.predictor.aim
+        own = f" at each row's own offset `{problem.offset}`" * (
+            used != "rate" and bool(problem.offset)
+        )
         span = POSITIVE if aim.family and used in ("mean", "rate") else REAL
         span = SHARES if used in ("probability", "cumulative") else span
         if isinstance(used, Scores):
@@ -119,7 +124,8 @@ class Outputs(NamedTuple):
             labels=labels,
             positions=positions,
             scale=used,
-            phrase=_in_words(None if response is None else response.name, used, labels, aim.phrase),
+            phrase=_in_words(None if response is None else response.name, used, labels, aim.phrase)
+            + own,
             details=tuple(details),
             unit=response.name if used == "mean" and response is not None else "",
             range=span,
@@ -312,6 +318,6 @@ def _apply(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -
 def _name_of(scale: UsedScale) -> str:
     """Return the name of a scale in tables."""
     if callable(scale):
-        return getattr(scale, "__name__", "scaled")
+        return getattr(scale, "__name__", "scaled").replace("<lambda>", "function")
     names = {"centered-logit": "centered logit", "cumulative": "cumulative probability"}
     return "expected score" if isinstance(scale, Scores) else names.get(scale, scale)

@@ -43,9 +43,9 @@ def ame(
 
     by central differences; of a category, or a number of two values, mean changes from the
     first; ``pd(...).differences`` has ratios of levels. They are the ``get_margeff()`` of
-    statsmodels. For statsmodels results in a `FittedModel`, so are their standard errors, of
-    coefficients given the rows; for other models they are of rows, and for a learner of training
-    too.
+    statsmodels, but at every row's own exposure or offset, which that leaves out. For statsmodels
+    results in a `FittedModel`, so are their standard errors, of coefficients given the rows; for
+    other models they are of rows, and for a learner of training too.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def ame(
     ]
     meaning = (
         f"Mean slope of the {outputs.phrase} in the variable, all variables of every row as they "
-        f"are.{' A term [b - a] is the mean change from a to b.' if levels else ''}"
+        f"are{'; a term [b - a] is the mean change from a to b' if levels else ''}."
         if numbers
         else f"A term [b - a] is the mean change of the {outputs.phrase} from a to b, all other "
         "variables of every row as they are."

@@ -99,7 +99,9 @@ def leave_one_covariate_out(
             label="LOCO",
             title="leave-one-covariate-out importance",
             meaning="the learner is trained on the same rows without the feature.",
-            always=("No P: the std err at 0 is too large. `population()` has P relevant.",),
+            always=(
+                "No P: the std err at 0 is too large for a test; use P relevant of `population()`.",
+            ),
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "
                 "certainly 0"

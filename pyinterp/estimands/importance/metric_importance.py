@@ -166,7 +166,8 @@ def metric_importance(
         ),
         parameter=PARAMETERS[relation],
         coverage=("PFI by metric",) if differs else (),
-        why_no_weights="its permutations exchange rows that weigh the same",
+        why_no_weights="its permutations exchange rows that weigh the same; PFI by a loss, such as "
+        '`pfi(loss="log")`, takes weights',
         score=score,
     )
 

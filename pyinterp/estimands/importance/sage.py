@@ -23,6 +23,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import without_rounding
 from pyinterp.estimands.population import outputs_of, responses_of
 from pyinterp.estimands.questions import method
+from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.samplers import balanced_permutations
 from pyinterp.whatif import PREDICTIONS
 
@@ -43,7 +44,7 @@ def sage(problem: Problem) -> Estimand:
     with absent features :math:`X_C` drawn jointly from other rows, independently of those that are
     present (Covert, Lundberg and Lee 2020, of marginal draws). All add up to the loss of the
     mean prediction less that of the prediction; *share* is of the former, so that shares add up
-    to an R².
+    to an R² (of classes D²).
 
     If f is a sum of functions :math:`g_j` of one feature each, as a linear model is,
     :math:`\phi_j = cov(g_j, 2 Y - f)`. Else it is the mean over all subsets of up to 10 features,
@@ -70,7 +71,7 @@ def sage(problem: Problem) -> Estimand:
     unit = loss.unit.format(y=problem.response.name)
     words = Words(
         label="SAGE",
-        title="Shapley shares of the loss",
+        title="Shapley importance (SAGE)",
         details=(loss.name,),
         unit=unit,
         meaning=(
@@ -91,6 +92,7 @@ def sage(problem: Problem) -> Estimand:
         terms=Terms.plain(list(features)),
         measure=partial(measure_shares, features=features),
         score=loss,
+        why_no_weights="its weighted form is not written yet, unlike those of `loco` and `pfi`",
     )
     return make(
         read=_shares,
@@ -98,15 +100,17 @@ def sage(problem: Problem) -> Estimand:
         words=words,
         coverage=("SAGE",),
         parameter=Parameter(null=0.0),  # no square: of a correlated null it is nearly normal
-        diagnostic=make(read=_of_loss, form="of the loss", words=SHARE),
+        diagnostic=make(read=_of_loss, form="of the loss", words=_of_loss_in_words(loss)),
     )
 
 
-SHARE = Words(
-    label="R² share",
-    title="shares of R²",
-    meaning="Share of the loss of the mean prediction, mean over refits: all add up to R².",
-)
+def _of_loss_in_words(loss: Loss) -> Words:
+    name = "R²" if loss == LOSSES["squared"] else "D²"
+    return Words(
+        label=f"{name} share",
+        title=f"shares of {name}",
+        meaning=f"Share of the loss of a mean prediction, mean over refits: all add up to {name}.",
+    )
 
 
 def _shares(measurement: Measurement) -> Estimate:

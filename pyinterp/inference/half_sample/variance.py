@@ -195,7 +195,7 @@ def _plain(
         clusters = few_of.effective_clusters
         worth = int(clusters)
         df = max(min(df, worth // 2), 1)
-        unequal = f", worth only {worth} equal ones" if worth < count else ""
+        unequal = f"; as they differ in size, they count as {worth}" if worth < count else ""
         few = (
             f"There are {count} clusters{' in a group' * bool(every[1:])}{unequal}. With 12 to 30, "
             "95% intervals covered 86% to 100% in simulations, least of the largest importances, "
