@@ -53,10 +53,10 @@ class FittedModel(Keepable):
         predictions.
     X : data frame or array of shape (n, p)
         Evaluation rows that did not train it, in the form that `fitted` predicts. Columns of a
-        frame are matched by name if the model knows names, in any order; a missing or ambiguous name is an error, and other
-        columns are left out. A model that was trained on an array knows none: columns are then
-        matched by position, with a warning. For statsmodels results of a formula: the data frame;
-        features are the formula's variables.
+        frame are matched by name if the model knows names, in any order; a missing or ambiguous
+        name is an error, and other columns are left out. A model that was trained on an array knows
+        none: columns are then matched by position, with a warning. For statsmodels results of a
+        formula: the data frame; features are the formula's variables.
     y : array of shape (n,), or str, optional
         The response, or the name of its column in ``X``. Needed by everything that has a loss. For
         a binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the
