@@ -82,9 +82,8 @@ invoke <- function(fun, args, seed = NULL) {
   list(value, failed, called, warned, interrupted)
 }
 
-# Evaluate with a seed of its own, and leave R's random numbers as they were.
-with_seed <- function(seed, expression) {
-  if (is.null(seed)) return(expression())
+# Evaluate, and leave R's random numbers as they were.
+keep_seed <- function(expression) {
   kept <- get0(".Random.seed", globalenv(), inherits = FALSE)
   kind <- RNGkind()
   on.exit(if (is.null(kept)) {
@@ -93,9 +92,14 @@ with_seed <- function(seed, expression) {
   } else {
     assign(".Random.seed", kept, envir = globalenv())
   })
+  expression
+}
+
+# Evaluate with a seed of its own.
+with_seed <- function(seed, expression) if (is.null(seed)) expression() else keep_seed({
   set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
   expression()
-}
+})
 
 # A function of R that calls one of Python; `python` returns list(value), or list() if that failed.
 guarded <- function(python, arguments) {
@@ -118,7 +122,7 @@ model_of <- function(python, classes) {
 }
 
 predict.pyinterp_model <- function(object, newdata, type = NULL, ...) {
-  value <- object$python(as.data.frame(newdata))
+  value <- keep_seed(object$python(as.data.frame(newdata)))  # ranger's predictions draw too
   if (is.null(object$classes)) return(value)
   value <- matrix(value, ncol = length(object$classes), dimnames = list(NULL, object$classes))
   if (!identical(type, "class")) return(value)

@@ -75,7 +75,7 @@ def of_risks(curve: pi.EstimandResults) -> dict:
     }
     found = {}
     for relation, of in odds.items():
-        low, high = curve.differences(relation=relation).conf_int()[0]
+        low, high = curve.differences(relation=relation).conf_int().iloc[0]
         found[relation] = (low, high, of)
     return found
 

@@ -59,6 +59,11 @@ NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
     ),
 }
 
+IN_SAMPLE = (
+    "these rows trained the model, so that losses are too small and importances too large, also "
+    "of features without effect; use `learner.fit()`"
+)
+
 # The estimators that are registered, by name; each checks its needs.
 COV_TYPES: dict[str, Estimator] = {}
 _PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
@@ -192,6 +197,8 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
             "has an estimate of its own; leave it out."
         )
     found, count = COV_TYPES[name](replicates), replicates.evaluations.cluster_count
+    if replicates.in_sample:
+        return replace(found, cov=found.cov + np.nan, label="none", reason=IN_SAMPLE)
     if count is not None and count < LEAST_CLUSTERS and replicates.number > 1 and not found.reason:
         few = f"There are {count} clusters. With fewer than {LEAST_CLUSTERS} intervals are too"
         page = 'See the page "A field trial of 3 to 11 blocks".'

@@ -54,6 +54,7 @@ def independent_variance(parts: Sequence[Variance], places: Places) -> Variance:
         cov_type=parts[0].cov_type,
         label=f"{parts[0].label}, unpaired",
         rows_only=parts[0].rows_only,
+        reason=next((part.reason for part in parts if part.reason), ""),
         note=(
             f"Intervals (unpaired, {df:.4g} df by Welch and Satterthwaite{several}) take the "
             f"estimates as independent, each with its variance ({parts[0].label})."

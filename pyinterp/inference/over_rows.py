@@ -128,8 +128,8 @@ def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance,
     if units.number > 1:
         short = "; they ignore that donors are a sample too and are too narrow"
         note = (
-            f"Intervals ({name}, {round(units.df, 1):.12g} df) are for this fitted model on rows "
-            f"such as these{of}; they do not allow for refitting it"
+            f"Intervals ({name}, {round(units.df, 1):.12g} df) are for this fitted model on new "
+            f"rows such as these{of}; they do not allow for refitting it"
             f"{short if donates and not as_donors else ''}."
         )
     variance = Variance(

@@ -80,6 +80,8 @@ class Replicates:
         For the delta method, of one model that states the covariance of its coefficients.
     pool : bool
         Whether the one estimate is of the refits' rows together, no refit's own.
+    in_sample : bool
+        Whether these are losses, or differences of losses, of the rows that trained the model.
     """
 
     evaluations: Evaluations
@@ -89,6 +91,7 @@ class Replicates:
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
     pool: bool = False
+    in_sample: bool = False
 
     @classmethod
     def of(
@@ -263,6 +266,7 @@ def combine(parts: Sequence[Replicates], sums: RefitSums) -> Replicates:
         parts[0],
         sums=sums,
         no_effect=None,
+        in_sample=any(part.in_sample for part in parts),
         half_refits=tuple(fit for part in parts for fit in part.half_refits),
         coefficient_errors=None,  # errors of two models are not independent
     )

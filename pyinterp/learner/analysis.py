@@ -298,11 +298,13 @@ class Analysis:
         half_refits = self.facts.half_refits
         if half_refits is not None and estimand.parameter.no_effect is not None:
             half_refits = replace(half_refits, mean_share=self.mean_share)
-        by_delta = self.by_delta(estimand, cov_type)
+        by_delta, about = self.by_delta(estimand, cov_type), estimand.parameter
+        of_losses = about.better or (about.null is not None and not about.effect)
         return Replicates(
             evaluations=self.evaluations,
             sums=measured,
-            no_effect=estimand.parameter.no_effect,
+            no_effect=about.no_effect,
+            in_sample=bool(estimand.score and of_losses) and self.context.where == "in sample",
             half_refits=() if half_refits is None else (half_refits,),
             coefficient_errors=self.coefficient_errors(estimand) if by_delta else None,
         )

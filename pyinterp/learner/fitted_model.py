@@ -41,8 +41,9 @@ class FittedModel(Keepable):
     """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
 
     Effects of a model that states the covariance of its coefficients, such as statsmodels results,
-    take the delta method. Other intervals are for this fitted model on rows such as these: they do
-    not allow for refitting it, so that effects have no test; for that fit a `Learner`.
+    take the delta method. Other intervals are for this fitted model on new rows such as these: on
+    rows that trained it noise gets small P. They do not allow for refitting it, so that effects
+    have no test; for that fit a `Learner`.
 
     Parameters
     ----------
@@ -51,11 +52,11 @@ class FittedModel(Keepable):
         arrays), a native booster of XGBoost or LightGBM, or a function of the rows that returns
         predictions.
     X : data frame or array of shape (n, p)
-        Evaluation rows, in the form that `fitted` predicts. Columns of a frame are matched by name
-        if the model knows names, in any order; a missing or ambiguous name is an error, and other
-        columns are left out. A model that was trained on an array knows none: columns are then
-        matched by position, with a warning. For statsmodels results of a formula: the data frame;
-        features are the formula's variables.
+        Evaluation rows that did not train it, in the form that `fitted` predicts. Columns of a
+        frame are matched by name if the model knows names, in any order; a missing or ambiguous
+        name is an error, and other columns are left out. A model that was trained on an array knows
+        none: columns are then matched by position, with a warning. For statsmodels results of a
+        formula: the data frame; features are the formula's variables.
     y : array of shape (n,), or str, optional
         The response, or the name of its column in ``X``. Needed by everything that has a loss. For
         a binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the

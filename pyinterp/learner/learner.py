@@ -588,7 +588,8 @@ class Learner(Hints):
     def fit_model(self, *, seed: Seed = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
 
-        Losses and PFI are then in-sample and optimistic; PD is what R's ``pdp::partial`` computes.
+        Losses and PFI are then optimistic, without standard errors. PD is what R's ``pdp::partial``
+        computes.
 
         Parameters
         ----------
@@ -608,12 +609,8 @@ class Learner(Hints):
         Examples
         --------
         >>> model = learner.fit_model()
-        >>> model.pfi().conf_int().round()
-                   0       1
-        term
-        bmi   2280.0  3363.0
-        bp     491.0   918.0
-        age    -11.0    17.0
+        >>> model.pfi().params.round().to_dict()
+        {'bmi': 2822.0, 'bp': 704.0, 'age': 3.0}
         """
         seeds = Seeds.start(seed)
         sample = self.sample

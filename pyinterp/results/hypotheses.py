@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.contrast import ContrastResults
 
-from pyinterp._typing import FloatArray, MeanRelation
+from pyinterp._typing import MeanRelation
 from pyinterp.checks import check_alpha, is_list
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference import TermInference
@@ -86,11 +86,12 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
             "nobs": self.nobs,
         }
 
-    def conf_int(self, alpha: float = 0.05) -> FloatArray:
-        """Return 1 - alpha intervals of the effects, shape (k, 2)."""
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return 1 - alpha intervals of the effects, as `EstimandResults.conf_int`."""
         check_alpha(alpha)
         each = [np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places]
-        return np.exp(each) if self.relation in SCALES else np.array(each)
+        limits = np.exp(each) if self.relation in SCALES else each
+        return pd.DataFrame(limits, pd.Index(self.c_names, name="hypothesis"))
 
     def sample_size(
         self,
@@ -126,7 +127,7 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
 
         Of ratios, ``std_error`` is that of the logarithm.
         """
-        limits, names = self.conf_int(alpha), self.c_names if xname is None else xname
+        limits, names = self.conf_int(alpha).to_numpy(), self.c_names if xname is None else xname
         if not is_list(names) or len(names := list(names)) != len(self.c_names):
             raise OptionError(
                 f"`xname` must be a list of names, one for each of {len(self.c_names)} hypotheses, "

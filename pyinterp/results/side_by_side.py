@@ -144,6 +144,8 @@ def summary_col(
         notes.append(TWO_QUANTITIES.format(list_of(models)))
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
+        if any(isinstance(r, EstimandResults) and r.variance.varies_as_square for r in several):
+            notes.append("Stars use the s.e. at no effect, not those in parentheses.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     if len(rows := dict.fromkeys(c.facts.get("No. observations", "") for c in columns)) > 1:
         notes.append(

@@ -4,8 +4,8 @@ python <- function() {
   if (is.null(state$bridge)) {
     bridge <- tryCatch(reticulate::import("r_bridge.from_r", convert = FALSE), error = function(e) {
       stop("pyinterpstats needs Python 3.11 or later with its package pyinterp-stats: run ",
-           "reticulate::py_install(\"pyinterp-stats\", pip = TRUE), or set RETICULATE_PYTHON to a Python ",
-           "that has it, and start R anew (", strsplit(conditionMessage(e), "\n")[[1L]][1L], ")", call. = FALSE)
+           "reticulate::py_install(\"pyinterp-stats\", pip = TRUE), or in a clone make demo; set ",
+           "RETICULATE_PYTHON to a Python that has it, and start R anew (", strsplit(conditionMessage(e), "\n")[[1L]][1L], ")", call. = FALSE)
     })
     state$pyinterp <- reticulate::import("pyinterp", convert = FALSE)
     state$fits <- new.env(parent = globalenv())  # how models of R predict: Python's table

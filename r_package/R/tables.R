@@ -34,7 +34,8 @@ vcov.pyinterp_table <- function(object, ...) {
   cov
 }
 confint.pyinterp_table <- function(object, parm = object$frame[[1L]], level = 0.95, ...) {
-  limits <- as.matrix(rows_of(object, 1 - level)[c("conf.low", "conf.high")])
+  frame <- if (level == 0.95) object$frame else rows_of(object, 1 - level)
+  limits <- as.matrix(frame[c("conf.low", "conf.high")])
   ends <- paste(format(50 + c(-50, 50) * level, trim = TRUE, digits = 3), "%")
   dimnames(limits) <- list(object$frame[[1L]], ends)
   limits[parm, , drop = FALSE]

@@ -93,6 +93,9 @@ np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
 found = check(r_bridge.compare(fitted, "vip", nsim=3, seed=2))
 assert found.frame["measure"].tolist() == ["FIRM"] * 3 + ["PFI, rmse"] * 3
 check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
+evaluate = r_bridge.session.SESSION.evaluate
+draws = lambda X: forest.predict(X) + 0 * evaluate("runif(1)")[0]  # as predictions of ranger do
+check(r_bridge.compare(pi.FittedModel(draws, X, y), "vip"))
 assert check(r_bridge.compare(classes, "vip")).frame["measure"].iloc[-1] == "PFI, logloss"
 assert check(r_bridge.compare(several, "vip")).frame["measure"].iloc[-1] == "PFI, accuracy"
 constant = X.assign(c=1.0)

@@ -23,6 +23,15 @@ def test_a_random_state_that_is_set_is_kept(data, seed, piped):
     assert_array_equal(fitted.pd("x").params, theirs.pd("x").params)
 
 
+def test_losses_of_rows_that_trained_have_no_limits(data):
+    forest = RandomForestRegressor(5, random_state=1)
+    fitted = pi.Learner(data["y"], data[["x", "z"]], forest).fit_model()
+    for found in (fitted.pfi(metric="rmse"), fitted.mvim(), pi.compare(fitted, fitted)):
+        assert found.bse.isna().all()
+        assert "these rows trained the model" in str(found.summary())
+    assert (fitted.pd("x").bse > 0).all()
+
+
 def test_one_that_is_none_takes_the_seed(data):
     learner = pi.Learner(data["y"], data[["x", "z"]], RandomForestRegressor(5))
     first, same, other = (learner.fit_model(seed=s).pfi().params for s in (1, 1, 2))

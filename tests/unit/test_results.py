@@ -131,7 +131,7 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data):
         assert test.sd[3] == pytest.approx(se, rel=1e-9)
         difference = pfi.params["a"] - pfi.params["b"]
         side = 0 if difference > 0 else 1  # that of the null value
-        half = abs(test.conf_int()[3, side] - difference)
+        half = abs(test.conf_int()[side].iloc[3] - difference)
         error = half / stats.t.isf(0.025, pfi.df_resid)
         assert (error == pytest.approx(se)) == (pfi.cov_type != "half-sample")
         t = difference / error

@@ -72,7 +72,7 @@ def test_steps_are_refused_without_a_width(data):
         results.ame()
     result = results.ame(step="sd")
     assert (result.bse > 0).all()
-    assert "one standard deviation" in str(result.summary(notes="full"))
+    assert "one standard deviation" in str(result.summary())
     copy = pickle.loads(pickle.dumps(result))  # noqa: S301 - written here
     pd.testing.assert_series_equal(copy.params, result.params)
 

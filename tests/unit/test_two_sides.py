@@ -47,7 +47,8 @@ def test_limits_are_made_of_those_of_the_terms(fitted):
     pfi = fitted.pfi()
     low, high = pfi.conf_int().to_numpy().T
     test = pfi.t_test(WEIGHTS)
-    for weights, limits, other in zip(WEIGHTS, test.conf_int(), test.conf_int(0.2), strict=True):
+    both = np.stack([test.conf_int(), test.conf_int(0.2)], axis=1)
+    for weights, (limits, other) in zip(WEIGHTS, both, strict=True):
         np.testing.assert_allclose(limits, naive(pfi, weights, low, high), rtol=1e-10)
         # At other levels by the quantile of t.
         center = float(weights @ pfi.params.to_numpy())
@@ -60,7 +61,7 @@ def test_limits_are_made_of_those_of_the_terms(fitted):
 def test_p_is_below_alpha_if_the_interval_excludes_the_value(fitted, alternative, alpha):
     pfi = fitted.pfi(alternative=alternative)
     for weights in WEIGHTS:
-        limits = pfi.t_test(weights[None]).conf_int(alpha)[0]
+        limits = pfi.t_test(weights[None]).conf_int(alpha).iloc[0]
         for limit in limits[np.isfinite(limits)]:
             for target in (limit - 1e-6, limit + 1e-6):
                 test = pfi.t_test((weights[None], np.array([target])))
@@ -83,7 +84,7 @@ def test_the_table_says_so_and_others_are_t_tests(fitted):
     note = "the standard error on the side of the hypothesis"
     assert note in " ".join(str(fitted.pfi().t_test("a = b").summary()).split())
     curve = fitted.pd("a", grid=[-1.0, 1.0]).t_test("a[1] - a[-1]")
-    half = (curve.conf_int()[0, 1] - curve.conf_int()[0, 0]) / 2
+    half = (curve.conf_int()[1] - curve.conf_int()[0]).iloc[0] / 2
     assert half / curve.sd == pytest.approx(2.306004, rel=1e-6)  # t with 8 df
 
 
@@ -100,7 +101,7 @@ def test_terms_that_are_nearly_the_same_have_no_certain_difference():
     weight = float((high[1] - c[1]) / (c[0] - low[0]))
     for hypothesis in (f"{weight!r} * a = b", "1.5 * a = b", "a = b"):
         test = pfi.t_test(hypothesis)
-        center, sides = float(test.effect[0]), test.conf_int()[0]
+        center, sides = float(test.effect[0]), test.conf_int().iloc[0]
         found = np.array([center - sides[0], sides[1] - center]) / t / float(test.sd[0])
         assert (found > (1 - 1e-9) * min(1.0, *ratios)).all()
         assert (found < (1 + 1e-9) * max(1.0, *ratios)).all()

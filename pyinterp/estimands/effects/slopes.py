@@ -110,12 +110,10 @@ def ame(
         else f"A term [b - a] is the mean change of the {outputs.phrase} from a to b, all other "
         "variables of every row as they are."
     )
-    notes = []
+    always = ()
     if step is not None and widths:
-        notes.append(
-            "Slopes are central differences over "
-            + ("one standard deviation of the variable." if step == "sd" else f"{step:g}.")
-        )
+        width = "one standard deviation" if step == "sd" else f"{step:g}"
+        always = (f"Slopes are differences over {width}, within the range of the rows.",)
     return Estimand(
         key=("ame", tuple(names), tuple(widths.items()), tuple(limits.values()), outputs),
         terms=Terms.plain(terms),
@@ -132,7 +130,7 @@ def ame(
             title="average marginal effects",
             details=outputs.details,
             meaning=meaning,
-            notes=tuple(notes),
+            always=always,
             remarks=partial(notes_of_terms, problem.notes_on_codes(contrasts)),
             exact="No Monte Carlo error.",
             zero_variance="not used in any refit, or a slope that all refits and rows share",

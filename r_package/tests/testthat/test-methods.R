@@ -23,6 +23,7 @@ test_that("tables have R's methods, also after saveRDS", {
   saveRDS(list(fit, pfi(fit)), file <- tempfile())
   kept <- readRDS(file)
   expect_output(print(kept[[2L]]), "Permutation feature importance")
+  expect_equal(confint(kept[[2L]]), confint(pfi(fit)))
   expect_error(pfi(kept[[1L]]), "another session of R")
 })
 test_that("errors and warnings are conditions of Python's classes, with its sentences", {
