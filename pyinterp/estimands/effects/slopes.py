@@ -107,7 +107,7 @@ def ame(
         else f"A term [b - a] is the mean change of the {outputs.phrase} from a to b, all other "
         "variables of every row as they are."
     )
-    always = ()
+    always: tuple[str, ...] = ()
     if step is not None and widths:
         width = "one standard deviation" if step == "sd" else f"{step:g}"
         always = (f"Slopes are central differences over {width}.",)
