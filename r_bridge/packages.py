@@ -28,11 +28,8 @@ def need(package: str, what: str) -> tuple[int, ...]:
     version, reason = text_from_r(SESSION.helper("package_version", package))
     if version in ("absent", "broken"):
         cause = f"can't be loaded ({' '.join(reason.split())})" if reason else "is not installed"
-        without = (
-            f" Without {package}, `pi.r_style` has the same functions."
-            if package in IN_PYTHON
-            else ""
-        )
+        same = f" Without {package}, `pi.r_style` has the same functions."
+        without = same if package in IN_PYTHON else ""
         raise RMissingError(
             f"{what} needs R's package {package}, which {cause}; run "
             f'install.packages("{package}") in R.{without}'

@@ -115,8 +115,8 @@ def test_packages_of_r_are_absent(run, r, tmp_path):
     found = sentences(run(CALLS.format(lib=str(tmp_path))))
     assert found[:-1] == [
         f"`r_bridge.{name}` needs R's package {package}, which is not installed; run "
-        f'install.packages("{package}") in R. Without {package}, '
-        "`pi.r_style` has the same functions."
+        f'install.packages("{package}") in R. Without {package}, `pi.r_style` has the same '
+        "functions."
         for name, package in expected
     ]
     assert found[-1].startswith('`RLearner("nothere::fit")` needs R\'s package nothere')

@@ -79,8 +79,8 @@ def results(learner, plan):
     if plan == "model":
         fitted = chosen.fit_model(seed=3)
         # As if the rows were new: losses of those that trained a model have no limits.
-        new = replace(fitted.analysis.context, where="evaluation rows")
-        fitted.analysis = replace(fitted.analysis, context=new)
+        one = fitted.analysis
+        fitted.analysis = replace(one, context=replace(one.context, where="evaluation rows"))
         return fitted
     return chosen.fit(PLANS[plan](), seed=3, progress=False)
 

@@ -127,4 +127,4 @@ def test_other_tables_are_refused_in_r(others, program):
             check=False,
         )
         assert run.returncode
-        assert "is not TRUE" in run.stderr or "tables without p_adjust" in run.stderr
+        assert "Error in table_of" in run.stderr

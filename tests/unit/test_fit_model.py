@@ -24,8 +24,7 @@ def test_a_random_state_that_is_set_is_kept(data, seed, piped):
 
 
 def test_losses_of_rows_that_trained_have_no_limits(data):
-    forest = RandomForestRegressor(5, random_state=1)
-    fitted = pi.Learner(data["y"], data[["x", "z"]], forest).fit_model()
+    fitted = pi.Learner(data["y"], data[["x", "z"]], RandomForestRegressor(5)).fit_model()
     for found in (fitted.pfi(metric="rmse"), fitted.mvim(), pi.compare(fitted, fitted)):
         assert found.bse.isna().all()
         assert "these rows trained the model" in str(found.summary())
