@@ -19,32 +19,6 @@ def data():
     return frame.assign(y=np.where(frame.a + 1.5 * rng.normal(size=N) > 1, "yes", "no"))
 
 
-class StandIn:
-    """A fit of R, as far as labels need one: p = expit(a), and "yes" from .2 on."""
-
-    def predict(self, function, newdata, classes, **_):
-        p = 1 / (1 + np.exp(-newdata["a"].to_numpy()))
-        if function == "predict_fit":
-            return np.column_stack([1 - p, p])
-        assert list(classes) == ["no", "yes"]
-        return (p > 0.2) + 1.0  # numbers of classes, from 1
-
-
-def test_labels_are_those_that_r_says_without_r(data):
-    model = RModel.__new__(RModel)
-    model.fit_, model.predict_args, model._levels = StandIn(), None, {}
-    model.classifier, model._words = True, ["a", "b"]
-    model._r_classes, model.classes_ = ["no", "yes"], np.array(["no", "yes"])
-    model.feature_names_in_, model.learner_name = np.array(["a", "b"], object), "stand-in"
-    said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
-    assert list(model.predict(data)) == list(said)
-    result = pi.FittedModel(model, data[["a", "b"]], data.y)
-    expected = float((said == data.y).mean())
-    assert result.metric("accuracy").params.iloc[0] == pytest.approx(expected, abs=TOLERANCE)
-    most = np.where(data.a > 0, "yes", "no")
-    assert abs((most == data.y).mean() - expected) > 0.05
-
-
 # By class of fit: R code that fits to `d`, and the code of its labels.
 FITS = {
     "randomForest": (
