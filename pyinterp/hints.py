@@ -33,5 +33,6 @@ class Hints:
 
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and (words := sentence(name)):
-                raise AttributeError(words)
+                own = hasattr(type(self), "summary_frame")
+                raise AttributeError(f"{'Here use `summary_frame()`. ' * own}{words}")
             return object.__getattribute__(self, name)  # the usual error, or that of a property

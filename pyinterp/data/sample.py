@@ -278,7 +278,9 @@ def read_response(
         if column.dtype.kind == "f" and (column % 1 != 0).any():
             raise DataError(
                 f"{learner} is a classifier, but the response `{short(name)}` has fractional "
-                "numbers; use a regressor, or a response with class labels."
+                "numbers; use a regressor, or a response with class labels. For shares of counts "
+                "give one row per trial, with `cluster=` the run, or `exposure=` the trials in a "
+                "Poisson model of the counts."
             )
         codes, levels = pd.factorize(column, sort=True)
         classes = tuple(levels.tolist())

@@ -66,6 +66,10 @@ NEEDS = (
     "errors is not in the standard error."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
+WIDE = (
+    "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
+    'page "More columns than rows"'
+)
 NO_GAIN = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
 NO_LEVEL = (
@@ -679,8 +683,13 @@ def maker_of(
                 count=len(classes),
                 weights=problem.sample.weights,
                 at=problem.sample.rows,
+                wide=2 * len(problem.design.columns) > problem.sample.nobs,
             ),
-            words=replace(words, missing=dict(zip(terms.names, why * len(classes), strict=False))),
+            words=replace(
+                words,
+                missing=dict(zip(terms.names, why * len(classes), strict=False)),
+                unknown_error=WIDE,
+            ),
             leave_out=chosen,
             score=loss,
             why_no_weights=None,
@@ -803,11 +812,16 @@ def _pool(
     count: int,
     weights: FloatArray | None,
     at: IntArray,
+    wide: bool,
 ) -> Estimate:
-    """Return one estimate per feature of residuals pooled over refits, by `each`."""
+    """Return one estimate per feature of residuals pooled over refits, by `each`.
+
+    If data are `wide` it has no variance: null features had P < .05 too often.
+    """
     weights = np.ones(len(at)) if weights is None else weights
     every = residuals(rows.rows, features, count, weights, at)
-    return Estimate.stack([each(one) for one in every])
+    pooled = Estimate.stack([each(one) for one in every])
+    return replace(pooled, rows=np.nan * pooled.rows, tests=()) if wide else pooled
 
 
 def _relevance(one: Residuals) -> Estimate:

@@ -66,8 +66,9 @@ def positivity(
             quantity="R² of a feature on the others",
             meaning=(
                 "Share of the feature's variance that the other variables explain, out of "
-                "sample: 0 or below if they do not predict it; at 1 positivity is violated, as "
-                "given the others the feature does not vary."
+                "sample: 0 or below if they do not predict it (in a balanced experiment it is "
+                "below 0); at 1 positivity is violated, as given the others the feature does not "
+                "vary."
             ),
             always=(of_one,) if groups else (),
             zero_variance="the feature is predicted equally well in all refits",

@@ -60,7 +60,7 @@ class FittedModel(Keepable):
     y : array of shape (n,), or str, optional
         The response, or the name of its column in ``X``. Needed by everything that has a loss. For
         a binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the
-        shares of successes, with the trials as `weights`.
+        shares of successes, with the trials as "sampling" `weights`.
     groups : mapping of str to list of str, optional
         Variables that are replaced jointly, by the name of the group.
     cluster : str or array of shape (n,), optional
@@ -170,7 +170,7 @@ class FittedModel(Keepable):
             classes,
             None if response is None else response[data.complete],
             "" if response is None else str(response.name),
-            weighted=data.weights is not None,
+            None if data.weights is None else data.weights.kind,
         )
         declaration = declaration_of(prediction, predictor.classes is not None)
         predictor = replace(predictor, declaration=declaration)

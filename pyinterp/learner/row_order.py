@@ -46,7 +46,8 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
         sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
     return (
         f"{sign} If rows are ordered in time, losses are too small and intervals too narrow: use "
-        '`TimeSeriesSplit`, or blocks of rows as `cluster`, as the page "Rows in time order" does. '
+        "blocks of rows as `cluster` for importances and effects, and `TimeSeriesSplit` for "
+        'forecasts, as the page "Rows in time order" does. '
         "If they are sorted by firm or person, that is the `cluster`."
     )
 

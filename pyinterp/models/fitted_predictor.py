@@ -12,6 +12,7 @@ import pandas as pd
 from pyinterp._typing import Column, FloatArray
 from pyinterp.checks import is_list
 from pyinterp.data.sample import Response, read_response
+from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Booster
@@ -20,7 +21,11 @@ from pyinterp.models.predictor import Predictor, check_kind, learner_name, plain
 
 
 def predictor_of(
-    fitted: Any, classes: Sequence[Any] | None, response: Column | None, name: str, weighted: bool
+    fitted: Any,
+    classes: Sequence[Any] | None,
+    response: Column | None,
+    name: str,
+    weights: WeightsType | None,
 ) -> tuple[Predictor, Response | None, FloatArray | None]:
     """Return the predictor, and name, classes and numbers of the response if there is one."""
     results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
@@ -49,7 +54,8 @@ def predictor_of(
             response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
         )
         if stated.shares:
-            _check_shares(numbers, name, trials=stated.trials and not weighted)
+            wrong = stated.trials if weights is None else bool((numbers % 1 > 0).any())
+            _check_shares(numbers, name, wrong=wrong and weights != "sampling")
         return predictor, replace(about, shares=stated.shares), numbers
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
@@ -79,16 +85,17 @@ def _as_booleans(classes: Sequence[Any] | None, response: Column | None) -> Sequ
     return (False, True) if booleans else classes
 
 
-def _check_shares(y: FloatArray, name: str, *, trials: bool) -> None:
-    """Raise unless a response is shares, weighted by trials where the model counts these."""
+def _check_shares(y: FloatArray, name: str, *, wrong: bool) -> None:
+    """Raise unless a response is shares, and not with wrong weights."""
     if (y < 0).any() or (y > 1).any():
-        wrong = float(y[(y < 0) | (y > 1)][0])
+        value = float(y[(y < 0) | (y > 1)][0])
         raise DataError(
             "The model predicts shares of successes, so the response must be between 0 and 1, but "
-            f"`{short(name)}` is {wrong:g} in some row; pass successes / trials."
+            f"`{short(name)}` is {value:g} in some row; pass successes / trials."
         )
-    if trials:
+    if wrong:
         raise OptionError(
-            "The model was fitted to counts of successes and failures, so losses must weigh rows "
-            'by trials; pass `weights=` successes + failures, and `weights_type="sampling"`.'
+            "The response is shares of successes, so losses must weigh rows by trials; pass "
+            '`weights=` successes + failures, and `weights_type="sampling"`. Trials of a row are '
+            "not independent observations of its share."
         )

@@ -658,6 +658,14 @@ def test_few_rows_with_most_of_the_variation_are_marked():
     assert "Few rows decide x" in str(found.summary())
 
 
+def test_columns_above_half_of_the_rows_leave_no_interval():
+    values = np.random.default_rng(26).normal(size=(40, 22))
+    data = pd.DataFrame(values, columns=[*"yabcdefghijklmnopqrstu"])
+    for k in 21, 22:
+        found = crossed("y ~ .", data.iloc[:, :k]).population("a", sampler=LINEAR)
+        assert found.bse.isna().all() == ("columns are more" in words_of(found)) == (k > 21)
+
+
 def test_short_notes_say_what_it_needs():
     _, res = fit(100, 21)
     found = res.population("x")

@@ -143,8 +143,9 @@ def test_what_is_no_share_is_refused():
     glm = MODELS["sum"]()
     with pytest.raises(DataError, match="must be between 0 and 1, but `y` is 2 in some row; pass"):
         pi.FittedModel(glm, DATA, SHARE * 0 + 2, weights=TRIALS, weights_type="sampling")
-    with pytest.raises(OptionError, match=r"must weigh rows by trials; pass `weights=`"):
-        pi.FittedModel(glm, DATA, SHARE)
+    for weights in {}, {"weights": TRIALS, "weights_type": "frequency"}:
+        with pytest.raises(OptionError, match=r"must weigh rows by trials; pass `weights=`"):
+            pi.FittedModel(glm, DATA, SHARE, **weights)
     with pytest.raises(DataError, match="fitted to `yes \\+ no`, not to `yes`"):
         pi.FittedModel(glm, DATA, "yes")
     with pytest.raises(OptionError, match="predicts numbers"):

@@ -170,6 +170,8 @@ def partial_dependence(
             f"not {average!r}."
         )
     at = points_of(problem.sample.variables, names, grid, points, problem.discrete)
+    if kind == "c-ice" and len(at.cells) < 2:
+        raise OptionError("Centered curves need two points or more: the first is the reference.")
     if of == "prediction":
         outputs = Outputs.of(problem, scale, which_class, rates=True)
         curve = _of_predictions(problem, at, outputs, average)
