@@ -167,8 +167,8 @@ def _note(splits: Sequence[Split]) -> str:
     notes = []
     if all(split.train.max() < split.evaluation.min() for split in splits):
         notes.append(
-            "Every refit is evaluated on rows after its training rows. Standard errors take "
-            "rows as exchangeable, which ordered data need not be."
+            "Do not report these limits. Every refit is evaluated on rows after its training rows. "
+            "Standard errors take rows as exchangeable, which ordered data need not be."
         )
     if sizes[-1] > 1.2 * sizes[0]:
         notes.append(
