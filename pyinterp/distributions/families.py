@@ -55,6 +55,8 @@ class Distribution(ABC):
     >>> class Exponential(pi.distributions.Distribution):
     ...     parameters = ("mean",)
     ...     range = (0, np.inf)
+    ...     def mean(self, parameters):
+    ...         return parameters[..., 0]
     ...     def log_density(self, y, parameters):
     ...         return -np.log(parameters[..., 0]) - y / parameters[..., 0]
     ...     def entropy(self, parameters):
@@ -95,15 +97,15 @@ class Distribution(ABC):
         [1.693]
         """
 
+    @abstractmethod
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return E(y), shape (...), unless there is another rule the first parameter.
+        """Return E(y), shape (...).
 
         Examples
         --------
         >>> family.mean(parameters).tolist()
         [2.0]
         """
-        return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise ``PredictionError`` unless parameters, shape (n, P), make a distribution.
@@ -202,6 +204,16 @@ class Normal(Distribution):
         [1.419, 2.518]
         """
         return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [0.0, 2.0]
+        """
+        return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise ``PredictionError`` unless all standard deviations are positive.
@@ -383,6 +395,16 @@ class Poisson(Distribution):
             log = self.log_density(counts, values[part, None, None])
             entropy[part] = -(np.exp(log) * log).sum(axis=-1)
         return np.asarray(entropy[which.reshape(mean.shape)])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [2.0]
+        """
+        return np.asarray(parameters[..., 0])
 
     def covers(self, y: FloatArray) -> BoolArray:
         """Return whether responses are counts.

@@ -33,10 +33,10 @@ HEADING = re.compile(r"^ *Examples\n *--------\n", re.MULTILINE)
 NOT_YET = {
     *(f"MCDropoutRegressor.{name}" for name in ("fit", "predict", "predict_components")),
     *(f"BayesByBackpropClassifier.{name}" for name in ("fit", "predict", "predict_proba")),
-    *(f"RLearner.{name}" for name in ("fit", "predict", "score")),
+    *(f"RLearner.{name}" for name in ("fit", "score")),
     *(f"r_bridge.{name}" for name in ("partial", "vi_firm", "vi_permute", "hstats")),
     *(f"r_bridge.{name}" for name in ("RModel", "RCallError", "RMissingError")),
-    "RModel.predict",
+    "Reporting.predict",
 }
 # `compare`, `population` and `Learner.fit` alone call these, with parts that users do not have.
 INSIDE = {"ComparisonResults.of", "PopulationResults.of", "FreshDraws.parts", "Question.of"}

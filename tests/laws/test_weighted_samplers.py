@@ -200,7 +200,7 @@ def test_all_obstacles_are_in_one_message():
         fit.pfi("x", sampler="knockoff")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isfinite(fit.cvim("x").bse).all()
+        assert np.isfinite(fit.cvim("x").params).all()
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,10 @@ def forest():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda res: res.ame("x", step="sd"),
-        lambda res: res.ame("x", step=5.0),
         lambda res: res.pd("x", grid=[-1, 1]),
         lambda res: res.pd(["x", "z"], grid={"x": [0.0, 1], "z": [0, 1]}),
     ],
-    ids=["sd", "step", "grid", "surface"],
+    ids=["grid", "surface"],
 )
 def test_values_asked_for_are_blamed_not_rows(forest, ask):
     said = r"`np\.log\(x\)` is not in .* or choose other values of x.*`step`, `grid` or `sampler`"

@@ -36,7 +36,7 @@ def test_the_table_is_that_of_pfi(fitted):
 
 @pytest.mark.parametrize("name", ["params", "bse", "pvalues", "conf_int", "t_test", "tidy", "plot"])
 def test_numbers_are_of_an_estimand(fitted, name):
-    with pytest.raises(AttributeError, match=rf"Instead of `{name}` write `res\.pfi\(\)\.{name}`"):
+    with pytest.raises(AttributeError, match=rf"Instead of `{name}` write `res\.pfi\(\)\.{name}"):
         getattr(fitted, name)
     assert hasattr(fitted.pfi(), name)
 

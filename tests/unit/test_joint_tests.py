@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pandas as pd
 import pytest
-from fits import fit_of, model_of
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -30,7 +30,8 @@ def fitted(frame):
 
 @pytest.fixture(scope="module")
 def model(frame):
-    return model_of("y ~ a + b + c", frame, LinearRegression())
+    X, y = frame[["a", "b", "c"]], frame["y"]
+    return pi.FittedModel(LinearRegression().fit(X, y), X, y)
 
 
 def test_of_one_model_it_is_hotelling_s_one_sample_test(model):

@@ -115,7 +115,7 @@ def ame(
         width = "one standard deviation" if step == "sd" else f"{step:g}"
         always = (f"Slopes are differences over {width}, within the range of the rows.",)
     return Estimand(
-        key=("ame", tuple(names), tuple(widths.items()), tuple(limits.values()), outputs),
+        key=("ame", tuple(names), tuple(widths.items()), outputs),
         terms=Terms.plain(terms),
         measure=partial(
             _measure_effects,

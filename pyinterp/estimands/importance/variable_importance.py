@@ -51,10 +51,8 @@ NO_TEST = (
 )
 SQUARED_LOSS = LOSSES["squared"]
 
-GIVEN_OTHERS = 'given the others with `sampler="conditional"`.'
-BY_SQUARES = {
-    "loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {GIVEN_OTHERS}"
-}
+BY_PFI = 'given the others with `sampler="conditional"`.'
+BY_SQUARES = {"loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {BY_PFI}"}
 
 # Edges of intervals, or levels, and whether they are edges.
 Axis = tuple[pd.DataFrame, bool]
@@ -219,7 +217,7 @@ def _squared_pfi(
         raise OptionError(
             "MVIM, CVIM and AMVIM are defined by squared error, for a numeric response or two "
             f'classes; `{problem.response.name}` has {len(classes)}: `pfi(loss="{loss}")` serves '
-            f"more classes, {GIVEN_OTHERS}"
+            f"more classes, {BY_PFI}"
         )
     importance = permutation_importance(
         problem,

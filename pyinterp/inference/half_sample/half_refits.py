@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 
 # Predictions of mixed rows, with the number of the pair that the refit is in.
-Mixtures = list[tuple[int, FloatArray]]
+Mixtures: TypeAlias = list[tuple[int, FloatArray]]
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 MIXTURES = 1000
