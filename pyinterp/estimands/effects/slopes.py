@@ -137,7 +137,7 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
-        linear=outputs.linear,
+        linear=outputs.linear and step is None,  # wide ones differ from row to row
         why_no_weights=None,
     )
 
