@@ -288,7 +288,10 @@ stated <- function(fit) {
   if (!identical(class(fit), "lm") && !identical(class(fit), c("glm", "lm"))) return(list())
   normal <- inherits(fit, "glm") && fit$family$family %in% c("poisson", "binomial")
   beta <- stats::coef(fit)
-  cov <- as.double(suppressWarnings(stats::vcov(fit, complete = FALSE)))  # of a perfect fit
+  # A perfect fit warns; one without its parts, as they are kept for large data, has no covariance.
+  cov <- tryCatch(suppressWarnings(stats::vcov(fit, complete = FALSE)), error = function(e) NULL)
+  if (is.null(cov)) return(list())
+  cov <- as.double(cov)
   list(beta[!is.na(beta)], cov, if (normal) Inf else fit$df.residual)
 }
 

@@ -338,7 +338,7 @@ def test_of_hypotheses(tmp_path):
         assert str(loaded) == str(results)
         assert repr(loaded) == repr(results)
         if isinstance(results, Contrasts):
-            assert loaded.conf_int(0.2).tobytes() == results.conf_int(0.2).tobytes()
+            assert bits(loaded.conf_int(0.2)) == bits(results.conf_int(0.2))
             assert bits(loaded.summary_frame()) == bits(results.summary_frame())
 
 

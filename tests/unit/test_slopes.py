@@ -102,8 +102,9 @@ def test_what_is_refused(data, call, words):
 
 def test_a_constant_has_no_slope(data):
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy(), data[["x"]].assign(one=1.0))
-    with pytest.raises(OptionError, match="`one` is constant"):
-        fitted.ame()
+    for step in (None, 1.0):
+        with pytest.raises(OptionError, match="`one` is constant"):
+            fitted.ame(step=step)
 
 
 def test_a_number_of_two_values_has_a_contrast(data):

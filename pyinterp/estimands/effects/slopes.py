@@ -137,6 +137,7 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
+        version=1 if step is None else 2,  # those of before left the range
         linear=outputs.linear and step is None,  # wide ones differ from row to row
         why_no_weights=None,
     )
@@ -182,7 +183,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs, probes: Sa
         width = float(step)
     else:
         width = SHARE_OF_RANGE * float(np.ptp(x))
-    if not width > 0:
+    if not width > 0 or x.min() == x.max():
         raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
     largest = np.abs(x).max()
     single = (problem.design.in_precision(name, x + width / 3) != x + width / 3).any()

@@ -92,6 +92,7 @@ def sage(problem: Problem) -> Estimand:
         terms=Terms.plain(list(features)),
         measure=partial(measure_shares, features=features),
         score=loss,
+        version=2,  # deviations of donors are from their row's mean
         why_no_weights="its weighted form is not written yet, unlike those of `loco` and `pfi`",
     )
     return make(
