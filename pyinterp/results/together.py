@@ -498,7 +498,7 @@ class PopulationResults(EstimandResults):
     @property
     def importance(self) -> EstimandResults:
         """The share of V(y) that is lost without each feature: lower limits."""
-        return self.diagnostics[-3]
+        return next(one for one in self.diagnostics if one.estimand.words.label == "share")
 
     @property
     def relevance(self) -> EstimandResults:
