@@ -38,15 +38,11 @@ from pyinterp.inference.terms import TermInference
 POINTS = 2000
 
 
-def frame_of_sizes(rows: Any, index: pd.Index[Any], nobs: int, clusters: str) -> pd.DataFrame:
-    """Return numbers of rows, shape (q, 3), and of clusters, if `nobs` rows have them.
-
-    `clusters` says in words how many there are at hand.
-    """
+def frame_of_sizes(rows: Any, index: pd.Index[Any], nobs: int, clusters: int) -> pd.DataFrame:
+    """Return numbers of rows, shape (q, 3), and of clusters, if `nobs` rows have them."""
     frame = pd.DataFrame(rows, index, ["n", "n_low", "n_high"])
     if clusters:
-        count = int(clusters.rpartition("(")[2].rstrip(")"))
-        frame["clusters"] = np.ceil(frame["n"] * count / nobs)
+        frame["clusters"] = np.ceil(frame["n"] * clusters / nobs)
     return frame
 
 

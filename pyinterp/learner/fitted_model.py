@@ -33,7 +33,7 @@ from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.specification import specification
 from pyinterp.random import Seed, Seeds
 from pyinterp.resampling.refits import Refit
-from pyinterp.results.header import clusters_in_words, context_of
+from pyinterp.results.header import context_of, facts_of_clusters
 from pyinterp.whatif import EngineName, check_engine
 
 
@@ -191,7 +191,7 @@ class FittedModel(Keepable):
             dropped_rows=data.gaps,
             formula=formula or "",
             specification=specification(fitted),
-            clusters=clusters_in_words(cluster, sample.clusters),
+            **facts_of_clusters(cluster, sample.clusters),
         )
 
     def _assemble(

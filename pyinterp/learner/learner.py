@@ -71,7 +71,7 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
+from pyinterp.results.header import context_of, facts_of_clusters, versions_of_packages
 from pyinterp.whatif import EngineName, check_engine
 
 # Options that come before a fit.
@@ -560,7 +560,7 @@ class Learner(Hints):
             "study_name": study + " with sampling weights" * (self.sample.weights is not None),
             "unit": "rows" if plan.cluster is None else "clusters",
             "weighting": self.data.weighting,
-            "clusters": clusters_in_words(plan.cluster, sample.clusters),
+            **facts_of_clusters(plan.cluster, sample.clusters),
             "offset": self._offset or "",
             "seed": seeds.entropy,
             "plan_note": plan.note,

@@ -86,6 +86,8 @@ class Context:
         Column and type of weights, and their effective or distinct rows; empty without weights.
     clusters : str
         Column and number of clusters; empty without clusters.
+    n_clusters : int
+        Number of clusters; 0 without clusters.
     offset : str
         Column of the offset or exposure; empty without one.
     groups : str
@@ -153,6 +155,7 @@ class Context:
     unit: str = "rows"
     weighting: str = ""
     clusters: str = ""
+    n_clusters: int = 0
     offset: str = ""
     groups: str = ""
     subgroup: str = ""
@@ -184,12 +187,13 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
     )
 
 
-def clusters_in_words(cluster: object, labels: IntArray | None) -> str:
-    """Return column and number of the clusters of rows; empty without clusters."""
+def facts_of_clusters(cluster: object, labels: IntArray | None) -> dict[str, Any]:
+    """Return the attributes of a `Context` that describe the clusters of rows."""
     if labels is None:
-        return ""
-    count = str(len(np.unique(labels)))
-    return f"{cluster} ({count})" if isinstance(cluster, str) else count
+        return {}
+    count = len(np.unique(labels))
+    words = f"{cluster} ({count})" if isinstance(cluster, str) else str(count)
+    return {"clusters": words, "n_clusters": count}
 
 
 def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:

@@ -39,6 +39,8 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         `sd`, `tvalue` and `pvalue` of a ratio are computed for its logarithm.
     nobs : int
         Rows of the analysis; 0 for ratios and importances, whose `sample_size` is not defined.
+    n_clusters : int
+        Clusters of the analysis; 0 without.
     """
 
     def __init__(
@@ -52,12 +54,13 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         notes: Sequence[Footnote],
         relation: MeanRelation = "difference",
         nobs: int = 0,
+        n_clusters: int = 0,
     ) -> None:
         """Take every hypothesis from its place: an inference, a position there, and a weight.
 
         A negative weight turns the sign of t; P is already that of the opposite side.
         """
-        self.relation, self.nobs = relation, nobs
+        self.relation, self.nobs, self.n_clusters = relation, nobs, n_clusters
         effect = np.array([weight * of.estimate[j] for of, j, weight in places])
         super().__init__(
             effect=np.exp(effect) if relation in SCALES else effect,
@@ -84,6 +87,7 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
             "notes": [*self.notes],
             "relation": self.relation,
             "nobs": self.nobs,
+            "n_clusters": self.n_clusters,
         }
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -117,8 +121,8 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         for of, j, weight in self._places:
             size, least = (None if x is None else x / abs(weight) for x in (width, effect))
             found.append(sizes_of(of, self.nobs, alpha, size, least, power)[j])
-        names, clusters = pd.Index(self.c_names, name="hypothesis"), dict(self.facts)
-        return frame_of_sizes(found, names, self.nobs, clusters.get("Clusters:", ""))
+        names = pd.Index(self.c_names, name="hypothesis")
+        return frame_of_sizes(found, names, self.nobs, self.n_clusters)
 
     def summary_frame(
         self, xname: Sequence[str] | None = None, alpha: float = 0.05

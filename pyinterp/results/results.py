@@ -378,7 +378,7 @@ class EstimandResults(TableOfEstimands):
                 "`pi.HalfSampling()`, the default."
             )
         rows = sizes_of(self.inference, self.nobs, alpha, width, effect, power)
-        return frame_of_sizes(rows, self._index, self.nobs, self.context.clusters)
+        return frame_of_sizes(rows, self._index, self.nobs, self.context.n_clusters)
 
     def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:
         """Return the probability of each rank for each term.
@@ -747,6 +747,7 @@ class EstimandResults(TableOfEstimands):
             notes=[*notes_of_tests(self, single=ONE_SQUARE in notes), *map(Footnote, notes)],
             relation=relation,
             nobs=self.nobs if plain else 0,
+            n_clusters=self.context.n_clusters,
         )
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
