@@ -120,7 +120,7 @@ def notes_of(
     ]
     for diagnostic, rows in diagnostics.items():
         notes += map(Footnote, _on(diagnostic, rows, diagnostic.warning_column))
-    return sorted(dict.fromkeys(notes), key=lambda note: not note.text.startswith("Warning"))
+    return list(dict.fromkeys(notes))
 
 
 def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
@@ -143,7 +143,6 @@ def _of_analysis(results: EstimandResults) -> list[Footnote]:
     """List the notes on the learner, the folder, the plan and missing values."""
     context, fit = results.context, results.fit
     worse = f"{fit.share_name} below 0: {fit.verdict}" if fit and fit.explained_share < 0 else ""
-    worse = "Warning: " * (worse.endswith("times).") and context.level == "population") + worse
     unproven = UNPROVEN if "not proven" in context.folder else ""
     notes = (worse, unproven, context.plan_note, context.missing_note)
     return [*map(Footnote, filter(None, notes))]
@@ -224,10 +223,7 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
     elif unknown and not results.variance.reason:
         yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if constant:
-        why = results.zero_variance
-        if len(constant) < len(terms):  # of an effect, that of the first level alone
-            why = why.removesuffix(", or a feature that no refit uses")
-        yield Footnote(f"No interval for {_enumerate(constant)}: {why}.")
+        yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
     yield from map(Footnote, _on(results, rows, results.params))
 
 

@@ -581,7 +581,7 @@ def test_learners_of_another_mean_are_seen_by_numbers():
     with pytest.raises(OptionError, match=r"none .*of a transformed response"):
         crossed("y ~ x + a + b", data, log).population("x")
     res = crossed("y ~ x + a + b", data, Exponential())
-    assert "[1] Warning: the learner's predictions of x have another mean than y" in words_of(
+    assert "Warning: the learner's predictions of x have another mean than y" in words_of(
         res.population("x")
     )
     with pytest.raises(OptionError, match="mean of y - prediction is more than 4"):
