@@ -27,7 +27,7 @@ from pyinterp.ranges import REAL, Range
 
 RiskRelation = Literal["loss", "explained"]
 
-OF_RPS = (
+RPS_IN_WORDS = (
     "Mean over evaluation rows, and over the cuts between classes, of squared errors of cumulative "
     "probabilities; 0 is best."
 )
@@ -73,7 +73,7 @@ def risk(
         title="expected loss",
         details=(row_loss.name,),
         unit=row_loss.unit.format(y=problem.response.name),
-        meaning=OF_RPS if row_loss is LOSSES["rps"] else "Mean loss over evaluation rows.",
+        meaning=RPS_IN_WORDS if row_loss is LOSSES["rps"] else "Mean loss over evaluation rows.",
         exact="No Monte Carlo error.",
     )
     risk_of_rows = Estimand(

@@ -51,8 +51,8 @@ NO_TEST = (
 )
 SQUARED_LOSS = LOSSES["squared"]
 
-BY_PFI = 'given the others with `sampler="conditional"`.'
-BY_SQUARES = {"loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {BY_PFI}"}
+WITH_SAMPLER = 'given the others with `sampler="conditional"`.'
+BY_SQUARES = {"loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {WITH_SAMPLER}"}
 
 # Edges of intervals, or levels, and whether they are edges.
 Axis = tuple[pd.DataFrame, bool]
@@ -217,7 +217,7 @@ def _squared_pfi(
         raise OptionError(
             "MVIM, CVIM and AMVIM are defined by squared error, for a numeric response or two "
             f'classes; `{problem.response.name}` has {len(classes)}: `pfi(loss="{loss}")` serves '
-            f"more classes, {BY_PFI}"
+            f"more classes, {WITH_SAMPLER}"
         )
     importance = permutation_importance(
         problem,
