@@ -113,8 +113,8 @@ def causal_effects(
             details=(),
             meaning=(
                 f"Mean difference of predictions with {feature} set to the value and to the first "
-                f"one{CATE if equal else ''}. Causal only under the assumptions at CVIM / 2 V(Y); "
-                "of a learner that shrinks too small: `population()` has nature's."
+                f"one{CATE if equal else ''}. Causal only under the assumptions at CVIM / 2 V(Y). "
+                "A learner that shrinks has too small effects: `population()` estimates nature."
             ),
             zero_variance=(
                 "the value that others are compared with, or a feature that no refit uses"

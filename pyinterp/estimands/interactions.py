@@ -314,7 +314,7 @@ NO_PRODUCT = (
     f"given the others it does not vary, fewer than {LEAST_ROWS} rows have its levels, or products "
     "are linear functions of each other"
 )
-TOGETHER = "All together: `wald_test([*p.params.index])` of these results p."
+TOGETHER = "Joint test of these results `p`: `p.wald_test([*p.params.index])`."
 PRODUCTS = Words(
     label="coef.",
     title="coefficients of products",

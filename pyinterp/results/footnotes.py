@@ -31,7 +31,7 @@ UNPROVEN = (
     "learner predicts otherwise each time, or fails. They may be of another learner."
 )
 MANY_TESTS = 20
-OF_LEARNER = "P is about this learner; whether nature needs the feature is for `population()`."
+OF_LEARNER = "P is about this learner; `population()` tests whether nature needs the feature."
 
 # Level at which a value differs from the null value.
 NOMINAL = 0.05

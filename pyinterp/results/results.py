@@ -314,10 +314,10 @@ class EstimandResults(TableOfEstimands):
             Of 1 - alpha intervals, in units of the estimates. Intervals of importances also depend
             on the importance: give `effect` too.
         effect : float, optional
-            The true distance from no effect that is worth finding, in units of the estimates: that
-            of the learner trained on 63.2% of the planned rows (the plan's share). A penalized
-            learner uses a feature less on fewer rows, so do not go below the pilot's rows. It is
-            never the estimate, which is too uncertain for that: numbers would differ fivefold.
+            The true distance from no effect that is worth finding, in units of the estimates, for
+            the learner trained on 63.2% of the planned rows (the plan's share). A penalized
+            learner uses a feature less on fewer rows, so do not go below the pilot's rows. The
+            estimate never takes its place: it is too uncertain, and numbers would differ fivefold.
         power : float
             Probability that the two-sided test of no effect finds `effect`, between alpha and 1.
         alpha : float
@@ -330,7 +330,8 @@ class EstimandResults(TableOfEstimands):
             n, the rows of the whole analysis, by term. n_low and n_high hold it with 95%, as far as
             the standard error at hand is uncertain: with 15 pairs n times 0.55 and 2.40. Missing
             where nothing varies, and for importances whose t is below 1, which say too little.
-            clusters, if the analysis has them: their number in n rows, in clusters as large.
+            For an analysis of clusters, `clusters` is how many clusters of the same mean size have
+            n rows.
 
         Raises
         ------

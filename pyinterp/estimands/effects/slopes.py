@@ -43,7 +43,7 @@ def ame(
 
     by central differences; of a category, or a number of two values, mean changes from the
     first; ``pd(...).differences`` has ratios of levels. They are the ``get_margeff()`` of
-    statsmodels, but at every row's own exposure or offset, which that leaves out. For statsmodels
+    statsmodels, which leaves out exposures and offsets; here every row has its own. For statsmodels
     results in a `FittedModel`, so are their standard errors, of coefficients given the rows; for
     other models they are of rows, and for a learner of training too.
 
@@ -137,8 +137,8 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
-        version=1 if step is None else 2,  # those of before left the range
-        linear=outputs.linear and step is None,  # wide ones differ from row to row
+        version=1 if step is None else 2,  # version 1 left the range
+        linear=outputs.linear and step is None,  # widths differ from row to row
         why_no_weights=None,
     )
 

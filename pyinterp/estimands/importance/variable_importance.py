@@ -52,7 +52,9 @@ NO_TEST = (
 SQUARED_LOSS = LOSSES["squared"]
 
 WITH_SAMPLER = 'given the others with `sampler="conditional"`.'
-BY_SQUARES = {"loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {WITH_SAMPLER}"}
+BY_SQUARES = {
+    "loss": f"it is squared error by definition. `pfi(loss=...)` takes a loss, {WITH_SAMPLER}"
+}
 
 # Edges of intervals, or levels, and whether they are edges.
 Axis = tuple[pd.DataFrame, bool]
