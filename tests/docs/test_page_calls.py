@@ -138,7 +138,7 @@ def draw(rng):
 
 friedman = friedman1(0).draw(20, seed=1)
 N = 84
-RESULTS = ("numbers", "trees", "classes", "model", "corrected", "counts")
+RESULTS = ("numbers", "trees", "classes", "model", "corrected", "counts", "ordered")
 PLAN = pi.HalfSampling(2, pairs=5)
 FEATURES = ["x", "z", "bmi", "bp", "sex"]
 FORMULA = f"y ~ {' + '.join(FEATURES)}"
@@ -166,7 +166,9 @@ def models():
         "numbers": pi.Learner.from_formula(FORMULA, frame, BayesianRidge()),
         "classes": pi.Learner.from_formula("c ~ x + z + bmi", frame, LogisticRegression()),
         "trees": pi.Learner.from_formula("y ~ x + z + g", frame, tree),
-    }
+        "ordered": pi.Learner(pd.Categorical(frame["g"], ordered=True), frame[["x", "z"]],
+                              LogisticRegression(), groups={"scale": ["x", "z"]}),
+    }  # fmt: skip
     fits = {name: learner.fit(PLAN, seed=1) for name, learner in learners.items()}
     x = frame[["x", "z", "bmi"]]
     model = sm.OLS(frame["y"], x).fit()
