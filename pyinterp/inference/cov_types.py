@@ -59,11 +59,6 @@ NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
     ),
 }
 
-IN_SAMPLE = (
-    "these rows trained the model, so that losses are too small and importances too large, also "
-    "of features without effect; use `learner.fit()`"
-)
-
 # The estimators that are registered, by name; each checks its needs.
 COV_TYPES: dict[str, Estimator] = {}
 _PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
@@ -197,13 +192,15 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
             "has an estimate of its own; leave it out."
         )
     found, count = COV_TYPES[name](replicates), replicates.evaluations.cluster_count
-    if replicates.in_sample:
-        return replace(found, cov=found.cov + np.nan, label="none", reason=IN_SAMPLE)
-    if count is not None and count < LEAST_CLUSTERS and replicates.number > 1 and not found.reason:
-        few = f"There are {count} clusters. With fewer than {LEAST_CLUSTERS} intervals are too"
-        page = 'See the page "A field trial of 3 to 11 blocks".'
-        return replace(found, warning=f"{few} narrow, and P too small: report neither. {page}")
-    return found
+    refused = replicates.refused
+    if count is not None and count < LEAST_CLUSTERS and replicates.number > 1:
+        refused = refused or (
+            f"there are {count} clusters, and with fewer than {LEAST_CLUSTERS} intervals are too "
+            'narrow; see the page "A field trial of 3 to 11 blocks"'
+        )
+    if not refused or found.reason:
+        return found
+    return replace(found, cov=found.cov + np.nan, label="none", reason=refused)
 
 
 def check_inference(

@@ -80,8 +80,8 @@ class Replicates:
         For the delta method, of one model that states the covariance of its coefficients.
     pool : bool
         Whether the one estimate is of the refits' rows together, no refit's own.
-    in_sample : bool
-        Whether these are losses, or differences of losses, of the rows that trained the model.
+    refused : str
+        Why no interval of these estimates is valid; "" if one may be.
     """
 
     evaluations: Evaluations
@@ -91,7 +91,7 @@ class Replicates:
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
     pool: bool = False
-    in_sample: bool = False
+    refused: str = ""
 
     @classmethod
     def of(
@@ -266,7 +266,7 @@ def combine(parts: Sequence[Replicates], sums: RefitSums) -> Replicates:
         parts[0],
         sums=sums,
         no_effect=None,
-        in_sample=any(part.in_sample for part in parts),
+        refused=next((part.refused for part in parts if part.refused), ""),
         half_refits=tuple(fit for part in parts for fit in part.half_refits),
         coefficient_errors=None,  # errors of two models are not independent
     )

@@ -37,6 +37,14 @@ from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import NOTHING, OR_OTHER, Context, GoodnessOfFit
 
 CROSS_FITS = "cross-fits; "  # of the names of analyses
+IN_SAMPLE = (
+    "these rows trained the model, so that losses are too small and importances too large, also "
+    "of features without effect; use `learner.fit()`"
+)
+AHEAD = (
+    "every refit is evaluated on rows after its training rows, and no variance here allows for "
+    "dependence in time"
+)
 LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
 
@@ -298,15 +306,30 @@ class Analysis:
         half_refits = self.facts.half_refits
         if half_refits is not None and estimand.parameter.no_effect is not None:
             half_refits = replace(half_refits, mean_share=self.mean_share)
-        by_delta, about = self.by_delta(estimand, cov_type), estimand.parameter
-        of_losses = about.better or (about.null is not None and not about.effect)
+        by_delta = self.by_delta(estimand, cov_type)
         return Replicates(
             evaluations=self.evaluations,
             sums=measured,
-            no_effect=about.no_effect,
-            in_sample=bool(estimand.score and of_losses) and self.context.where == "in sample",
+            no_effect=estimand.parameter.no_effect,
+            refused=self._refused(estimand),
             half_refits=() if half_refits is None else (half_refits,),
             coefficient_errors=self.coefficient_errors(estimand) if by_delta else None,
+        )
+
+    def _refused(self, estimand: Estimand) -> str:
+        """Why no interval of an estimand is valid, if none is."""
+        about = estimand.parameter
+        of_losses = about.better or (about.null is not None and not about.effect)
+        if self.context.where == "in sample" and estimand.score and of_losses:
+            return IN_SAMPLE
+        return AHEAD * self._looks_ahead
+
+    @cached_property
+    def _looks_ahead(self) -> bool:
+        """Whether all rows of every refit that shares rows train before all that evaluate."""
+        rows = ((refit.train_rows, refit.evaluation.rows) for refit in self.refits)
+        return self.evaluations.correction > 0 and all(
+            train.max() < evaluation.min() for train, evaluation in rows
         )
 
     def by_delta(self, estimand: Estimand, cov_type: CovType | None = None) -> bool:

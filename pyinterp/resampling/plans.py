@@ -360,8 +360,8 @@ class HalfSampling(_Draws):
         if units.count < least:
             raise DataError(
                 f"Half-sampling needs at least {least} {what}, below which its intervals are "
-                f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
-                f"that are too narrow{page}."
+                f"not known to cover; got {units.count}. `{other}` gives estimates without "
+                f"intervals{page}."
             )
 
         def halves(pair: int) -> list[Split]:

@@ -164,18 +164,12 @@ def _is_splitter(splits: object) -> bool:
 def _note(splits: Sequence[Split]) -> str:
     """Return a footnote on the target of the variance; empty if it is for any use."""
     sizes = sorted({len(pd.unique(split.train)) for split in splits})
-    notes = []
-    if all(split.train.max() < split.evaluation.min() for split in splits):
-        notes.append(
-            "Do not report these limits. Every refit is evaluated on rows after its training rows. "
-            "Standard errors take rows as exchangeable, which ordered data need not be."
-        )
-    if sizes[-1] > 1.2 * sizes[0]:
-        notes.append(
-            f"Refits train on {sizes[0]} to {sizes[-1]} rows, and estimates are means over "
-            "them; the variance takes them as alike."
-        )
-    return " ".join(notes)
+    if sizes[-1] <= 1.2 * sizes[0]:
+        return ""
+    return (
+        f"Refits train on {sizes[0]} to {sizes[-1]} rows, and estimates are means over "
+        "them; a variance takes them as alike."
+    )
 
 
 def _draw(

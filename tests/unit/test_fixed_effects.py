@@ -95,11 +95,12 @@ def test_a_constant_feature_is_not_called_unused(panel):
     "plan",
     [pi.Bootstrap, pi.Subsampling, lambda _, cluster: pi.CrossValidation(3, cluster=cluster)],
 )
-def test_few_clusters_keep_their_warning(count, plan):
+def test_few_clusters_have_no_intervals(count, plan):
     res = fit_of("y ~ x", clusters_of(count), LinearRegression(), plan(8, cluster="block"))
     for one in (res.pfi(), res.loss(), res.pd("x", points=2), res.pfi(cov_type="naive")):
-        said = f"There are {count} clusters. With fewer than 12 intervals are too narrow"
+        said = f"there are {count} clusters, and with fewer than 12 intervals are too narrow"
         assert said in words_of(one)
+        assert one.bse.isna().all()
     assert said in words_of(res.compare(res) if hasattr(res, "compare") else pi.compare(res, res))
 
 
