@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,9 @@ from pyinterp.inference.sample_size import frame_of_sizes, sizes_of
 from pyinterp.results.footnotes import Footnote, NotesOption, in_words
 from pyinterp.results.summary import STD_ERR, TableOptions, Tabular, block_of
 from pyinterp.results.table import Fact, Table
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
 
 
 class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels has no types
@@ -148,6 +151,14 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
             },
             index=pd.Index(names, name="hypothesis"),
         )
+
+    def plot(self, alpha: float = 0.05) -> ggplot:
+        """Return a plotnine plot of the hypotheses with 1 - alpha intervals."""
+        from pyinterp.results.plots.points import hypotheses  # noqa: PLC0415 - plotnine is slow
+
+        check_alpha(alpha)
+        words = f"{100 * (1 - alpha):g}% intervals. {self._places[0][0].note}".strip()
+        return hypotheses(self, alpha, words)
 
     def summary(
         self,

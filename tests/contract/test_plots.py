@@ -65,6 +65,18 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted):
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
+@pytest.mark.parametrize("relation", ["difference", "ratio"])
+def test_hypotheses_are_drawn_in_the_order_of_their_table(fitted, relation):
+    result = fitted.pd("a", grid=[3, 4, 5]).differences(relation=relation)
+    drawn, table = layers(plot := result.plot(0.1)), result.summary_frame(alpha=0.1)
+    places = [plot.scales[0].limits.index(name) for name in table.index]
+    assert places == [1, 0]
+    scale = np.log10 if relation == "ratio" else np.asarray
+    lines, limits = drawn["geom_linerange"], table[["conf_low", "conf_high"]]
+    assert_allclose(lines[["ymin", "ymax"]].sort_index(), scale(limits))
+    assert set(drawn["geom_hline"]["yintercept"]) == {0}
+
+
 def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted):
     order = fitted.pfi().plot(sort=False).data["term"].cat.categories
     assert list(order) == ["still", "g", "b", "a"]  # from the bottom

@@ -10,6 +10,8 @@ import pandas as pd
 import plotnine as p9
 from mizani.breaks import breaks_extended
 
+from pyinterp.inference.contrasts import SCALES
+from pyinterp.results.hypotheses import Contrasts
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
@@ -105,6 +107,24 @@ def points(
         + style.colors_of(colors)
         + style.layout(drawn, facet, texts.values(), **options)
         + p9.labs(x="", y="" if panels else _axis(several), color="", shape="", caption=words)
+    )
+
+
+def hypotheses(contrasts: Contrasts, alpha: float, words: str) -> p9.ggplot:
+    """Draw an estimate per hypothesis in the order of its table; ratios on a logarithmic scale."""
+    frame, ratio = contrasts.summary_frame(alpha=alpha).reset_index(), contrasts.relation in SCALES
+    names, drawn = [*map(str, frame["hypothesis"])][::-1], frame.dropna(subset=["estimate"])
+    sides, limited = p9.aes(ymin="conf_low", ymax="conf_high"), style.rows_with_interval(drawn)
+    return style.finish(
+        p9.ggplot(drawn, p9.aes("hypothesis", "estimate"))
+        + p9.geom_hline(yintercept=float(ratio), color=style.GRAY, linetype="dashed")
+        + p9.geom_linerange(sides, limited, color=style.BLUE)
+        + p9.geom_point(color=style.BLUE)
+        + p9.coord_flip()
+        + p9.scale_x_discrete(limits=names, labels={n: style.in_lines(n) for n in names})
+        + ([p9.scale_y_log10()] if ratio else [])
+        + style.layout(drawn, names=names, high=style.MARGINS + style.LINE * len(names))
+        + p9.labs(x="", y=contrasts.relation.capitalize(), caption=words)
     )
 
 
