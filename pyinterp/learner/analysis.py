@@ -34,6 +34,7 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about, frozen
 from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
+from pyinterp.resampling.splits import LATER_ROWS
 from pyinterp.results.header import NOTHING, OR_OTHER, Context, GoodnessOfFit
 
 CROSS_FITS = "cross-fits; "  # of the names of analyses
@@ -322,15 +323,7 @@ class Analysis:
         of_losses = about.better or (about.null is not None and not about.effect)
         if self.context.where == "in sample" and estimand.score and of_losses:
             return IN_SAMPLE
-        return AHEAD * self._looks_ahead
-
-    @cached_property
-    def _looks_ahead(self) -> bool:
-        """Whether all rows of every refit that shares rows train before all that evaluate."""
-        rows = ((refit.train_rows, refit.evaluation.rows) for refit in self.refits)
-        return self.evaluations.correction > 0 and all(
-            train.max() < evaluation.min() for train, evaluation in rows
-        )
+        return AHEAD * (self.context.where == LATER_ROWS)
 
     def by_delta(self, estimand: Estimand, cov_type: CovType | None = None) -> bool:
         """Whether the variance is of coefficients, if the model states theirs."""

@@ -158,7 +158,8 @@ class Resampling(ABC):
     refits : int
         Number of refits, of plans that are told it.
     where : str
-        Whether evaluation rows train the model too: "out of sample", or "partly in sample".
+        Whether evaluation rows train the model too: "out of sample", "later rows" or "partly in
+        sample".
     note : str
         Footnote on the plan; empty if there is none.
     """

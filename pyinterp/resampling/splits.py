@@ -18,6 +18,8 @@ from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import By, Reader, RefitRows, Resampling, Split, Units, part_of
 
+LATER_ROWS = "later rows"  # `where` of splits that evaluate rows after all that train
+
 
 @dataclass(frozen=True, eq=False)
 class Splits(Resampling):
@@ -123,6 +125,8 @@ class Splits(Resampling):
         new = replace(self)
         object.__setattr__(new, "_splits", tuple(splits))
         object.__setattr__(new, "note", _note(splits))
+        if all(split.train.max() < split.evaluation.min() for split in splits):
+            object.__setattr__(new, "where", LATER_ROWS)
         return new
 
     def parts(

@@ -96,7 +96,7 @@ class Context:
         Resampling plan; for one model, where its evaluation rows come from.
     study_name : str
         Name under which published simulations studied the plan; empty if they did not.
-    where : {"out of sample", "partly in sample", "in sample", "evaluation rows"}
+    where : {"out of sample", "later rows", "partly in sample", "in sample", "evaluation rows"}
         Whether the evaluation rows trained the models too.
     refits : int
         Refits whose mean is the estimate.

@@ -62,10 +62,13 @@ def test_stratified_folds_have_the_classes():
     assert {int(r.evaluation.y.sum()) for r in refits} == {2}
 
 
-def test_ordered_splits_say_that_rows_are_not_exchangeable():
+def test_ordered_splits_say_that_rows_are_not_exchangeable(tmp_path):
     text = words_of(_pfi(ms.TimeSeriesSplit(3)))
     assert "intervals: every refit is evaluated on rows after its training rows" in text
-    assert LEARNER.fit(ms.TimeSeriesSplit(3), seed=5).loss(cov_type="naive").bse.isna().all()
+    fit = LEARNER.fit(ms.TimeSeriesSplit(3), seed=5)
+    assert fit.loss(cov_type="naive").bse.isna().all()
+    fit.save(tmp_path / "fit.pyinterp")
+    assert pi.load(tmp_path / "fit.pyinterp").loss().bse.isna().all()
     assert "10 to 30 rows" in text
     assert "exchangeable" not in str(_pfi(ms.KFold(4)).summary())
 
