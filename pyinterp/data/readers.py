@@ -122,7 +122,7 @@ class FormulaReader:
                 needs |= dict.fromkeys(lacking, why)
         return needs
 
-    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+    def design(self, variables: pd.DataFrame, *, intercept: bool, every_level: bool) -> Design:
         """Return the formula's design matrix, or the variables as a frame."""
         if self._data is not None:
             return self._data.frame_design(variables)
@@ -131,6 +131,7 @@ class FormulaReader:
         # An offset is the last column, whatever the formula has.
         offset = [(column_factor(str(c)),) for c in variables if c not in self.variables]
         terms = RightSide(self._terms.intercept, (*self._terms.products, *offset))
+        terms = terms.with_every_level() if every_level else terms
         design = FormulaDesign(terms, variables, self._scope, intercept=intercept)
         design.check_rows()
         design.check_coding()
@@ -179,7 +180,7 @@ class ArrayReader:
         """Return the reader for which a column of exog is no variable."""
         return type(self)(self._data, [*self._besides, column])
 
-    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
+    def design(self, variables: pd.DataFrame, *, intercept: bool, every_level: bool) -> Design:
         """Return the variables as a frame or as an array."""
         if self._data.is_frame:
             return self._data.frame_design(variables)

@@ -192,7 +192,7 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
             "has an estimate of its own; leave it out."
         )
     found, count = COV_TYPES[name](replicates), replicates.evaluations.cluster_count
-    refused = replicates.refused
+    refused = replicates.no_intervals
     if count is not None and count < LEAST_CLUSTERS and replicates.number > 1:
         refused = refused or (
             f"there are {count} clusters, and with fewer than {LEAST_CLUSTERS} intervals are too "

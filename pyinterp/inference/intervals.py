@@ -59,8 +59,8 @@ def check_adjustment(method: str) -> None:
 def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
     """Adjust p-values by a method of ``statsmodels.stats.multitest.multipletests``.
 
-    Missing p-values stay missing and do not count, but for methods that adjust intervals alike:
-    these take all `count` terms.
+    Missing p-values stay missing. Of the `count` tests that are adjusted for, the ones without a
+    p-value, as of features that no refit uses, count as 1.
     """
     if method is None:
         return pvalues
@@ -73,7 +73,9 @@ def adjust(pvalues: FloatArray, method: str | None, count: int) -> FloatArray:
     adjusted = np.full_like(pvalues, np.nan)
     present = ~np.isnan(pvalues)
     if present.any():
-        adjusted[present] = _multiple(pvalues[present].tobytes(), method)
+        found = pvalues[present]
+        every = np.append(found, np.ones(max(count - len(found), 0)))
+        adjusted[present] = _multiple(every.tobytes(), method)[: len(found)]
     return adjusted
 
 

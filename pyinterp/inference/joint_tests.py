@@ -82,8 +82,10 @@ def wald_test(tests: Any, hypotheses: Hypotheses, variance: Variance) -> JointTe
     .. math:: T^2 = d^\top V^+ d, \qquad F = \frac{\nu - k + 1}{\nu k} T^2 \sim F(k, \nu - k + 1)
 
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
-    freedom and k its rank: Hotelling's distribution, as V is estimated. A single hypothesis, and
-    each about a single term, counts with its t: for one hypothesis F is its square.
+    freedom and k its rank: Hotelling's distribution, as V is estimated. By the delta method F is
+    :math:`T^2 / k \sim F(k, \nu)`, as in statsmodels: least squares estimates one factor of V. A
+    single hypothesis, and each about a single term, counts with its t: for one hypothesis F is its
+    square.
 
     Importances are not normal at 0: of hypotheses about single ones the test is of the largest
     |t|, whose P counts as often as there are hypotheses (Bonferroni).
@@ -139,7 +141,7 @@ def wald_test(tests: Any, hypotheses: Hypotheses, variance: Variance) -> JointTe
     counts = (single | (rank == 1)) & np.isfinite(tests.tvalue)
     scores = directions.T @ np.where(counts, tests.tvalue, standardized)
     square = float(np.sum(np.square(scores) / values[positive]))
-    below = df - rank + 1
+    below = df if variance.cov_type == "delta" else df - rank + 1
     if np.isinf(df):
         F, pvalue = square / rank, float(stats.chi2.sf(square, rank))
     else:

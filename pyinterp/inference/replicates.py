@@ -80,7 +80,7 @@ class Replicates:
         For the delta method, of one model that states the covariance of its coefficients.
     pool : bool
         Whether the one estimate is of the refits' rows together, no refit's own.
-    refused : str
+    no_intervals : str
         Why no interval of these estimates is valid; "" if one may be.
     """
 
@@ -91,7 +91,7 @@ class Replicates:
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
     pool: bool = False
-    refused: str = ""
+    no_intervals: str = ""
 
     @classmethod
     def of(
@@ -266,7 +266,7 @@ def combine(parts: Sequence[Replicates], sums: RefitSums) -> Replicates:
         parts[0],
         sums=sums,
         no_effect=None,
-        refused=next((part.refused for part in parts if part.refused), ""),
+        no_intervals=next((part.no_intervals for part in parts if part.no_intervals), ""),
         half_refits=tuple(fit for part in parts for fit in part.half_refits),
         coefficient_errors=None,  # errors of two models are not independent
     )

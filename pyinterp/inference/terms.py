@@ -205,8 +205,11 @@ class TermInference:
 
     @cached_property
     def count(self) -> int:
-        """Number of terms that count in adjustments: the ones with a standard error."""
-        return int((self.bse > 0).sum())
+        """Number of terms that count in adjustments: the ones with a standard error or a test.
+
+        Features that no refit uses have a standard error of 0, and were tested with the others.
+        """
+        return int(((self.bse > 0) | ((self.bse == 0) & ~np.isnan(self._nulls))).sum())
 
     def on(self, scale: IntervalScale) -> TermInference:
         """Return the same about g(estimates), by the delta method; missing where g is infinite."""
@@ -224,9 +227,9 @@ class TermInference:
     @cached_property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
-        tested = (~np.isnan(self.p_values)).sum()
-        every = tested if self.p_adjust and not adjusts_intervals(self.p_adjust) else self.count
-        return self.note_on(f"all {every} terms together" if every > 1 else "the one term")
+        return self.note_on(
+            f"all {self.count} terms together" if self.count > 1 else "the one term"
+        )
 
     @property
     def note_of_each(self) -> str:

@@ -312,12 +312,12 @@ class Analysis:
             evaluations=self.evaluations,
             sums=measured,
             no_effect=estimand.parameter.no_effect,
-            refused=self._refused(estimand),
+            no_intervals=self._no_intervals(estimand),
             half_refits=() if half_refits is None else (half_refits,),
             coefficient_errors=self.coefficient_errors(estimand) if by_delta else None,
         )
 
-    def _refused(self, estimand: Estimand) -> str:
+    def _no_intervals(self, estimand: Estimand) -> str:
         """Why no interval of an estimand is valid, if none is."""
         about = estimand.parameter
         of_losses = about.better or (about.null is not None and not about.effect)

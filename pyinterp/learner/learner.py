@@ -43,6 +43,7 @@ from pyinterp.models.adapters import (
     needs_intercept,
     one_thread,
     suit,
+    wants_every_level,
     wants_frames,
 )
 from pyinterp.models.aims import declaration_of, joint_aim
@@ -325,7 +326,11 @@ class Learner(Hints):
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
-        design: Design = self._reader.design(self.sample.variables, intercept=self._intercept)
+        design: Design = self._reader.design(
+            self.sample.variables,
+            intercept=self._intercept,
+            every_level=wants_every_level(self.estimator),
+        )
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
         if no_intercept and fits_intercept(self.estimator):
             raise FormulaError(

@@ -21,6 +21,12 @@ _BY_COLUMN = re.compile(
     r"monotone_constraints|monotonic_cst"
 )
 
+# Modules of learners that treat the levels of a category alike if each has a column.
+_BY_LEVEL = re.compile(
+    r"(sklearn\.(ensemble|gaussian_process|kernel_ridge|neighbors|neural_network|svm|tree)|"
+    r"catboost|lightgbm|skorch|torch|xgboost)\b"
+)
+
 # How many variables a branch of trees may use, by scikit-learn's words.
 SIZES = {"no_interactions": 1, "pairwise": 2}
 
@@ -34,6 +40,12 @@ def needs_intercept(estimator: Any) -> bool:
 def fits_intercept(estimator: Any) -> bool:
     """Whether the estimator says that it fits an intercept."""
     return bool(getattr(innermost(estimator), "fit_intercept", False))
+
+
+def wants_every_level(estimator: Any) -> bool:
+    """Whether categories have a column for every level: unless it is linear, or not known."""
+    kinds = type(innermost(estimator)).__mro__
+    return any(_BY_LEVEL.match(kind.__module__) for kind in kinds)
 
 
 def wants_codes(estimator: Any) -> bool:

@@ -187,11 +187,13 @@ class EstimandResults(TableOfEstimands):
     def inference(self) -> TermInference:
         """Tests and intervals of the terms under the options of these results."""
         parameter = self.estimand.parameter
-        null = np.nan if parameter.null is None else parameter.null
+        null = np.full(len(self.params), parameter.null, np.float64)  # missing if there is none
+        if self.estimand.terms.axes:  # a point that others are compared with has no test
+            null[self.bse.to_numpy() == 0] = np.nan
         return TermInference(
             estimate=np.asarray(self.params, np.float64),
             bse=np.asarray(self.bse, np.float64),
-            null=np.full(len(self.params), null),
+            null=null,
             variance=self.variance,
             alternative=self.alternative,
             p_adjust=self.p_adjust,

@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
 from operator import attrgetter
@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import patsy
 import patsy.builtins
+from patsy.categorical import guess_categorical
 from patsy.constraint import linear_constraint
 from patsy.state import Standardize
 from patsy.tokens import normalize_token_spacing
@@ -35,6 +36,20 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
     def transform(self, x: Any) -> Any:
         """Return the rows less the mean, over the standard deviation."""
         return super().transform(x, ddof=1)
+
+
+class EveryLevel(patsy.Treatment):  # type: ignore[misc]  # patsy has no types
+    """Columns of a category for learners that are no linear models.
+
+    Without a column of its own a level takes a tree several splits, and regularized learners shrink
+    it more than others: results would depend on the level that is first. Of two levels one column
+    has all.
+    """
+
+    def code_without_intercept(self, levels: Sequence[Any]) -> Any:
+        """Return a column per level, of two levels the second's."""
+        code = super().code_without_intercept if len(levels) < 3 else self.code_with_intercept
+        return code(levels)
 
 
 # Names that formulas may use without an import.
@@ -109,6 +124,8 @@ class Factor:
         The code that is evaluated: operands of arithmetic are double numbers.
     levels_of : str or None
         The column whose values are its levels, if it has levels: itself, or x of ``C(x)``.
+    every_level : bool
+        Whether every level has a column, unless the formula has contrasts.
     """
 
     key: str
@@ -118,6 +135,7 @@ class Factor:
     names: tuple[str, ...] = field(compare=False, default=())
     code_to_run: str = field(compare=False, default="")
     levels_of: str | None = field(compare=False, default=None)
+    every_level: bool = field(compare=False, default=False)
     origin = None  # patsy's place in a text
 
     def name(self) -> str:
@@ -132,9 +150,12 @@ class Factor:
 
     def eval(self, state: dict[str, Any], data: pd.DataFrame) -> Any:
         """Return the values of some rows."""
-        if self.column is not None:
-            return data[self.column]
-        return patsy.EvalFactor.eval(self, state, data)
+        plain = self.column is not None
+        values = data[self.column] if plain else patsy.EvalFactor.eval(self, state, data)
+        coded = getattr(values, "contrast", None) is not None
+        if not self.every_level or coded or not guess_categorical(values):
+            return values
+        return patsy.builtins.C(values, EveryLevel)
 
     memorize_chunk = patsy.EvalFactor.memorize_chunk
     memorize_finish = patsy.EvalFactor.memorize_finish
@@ -171,6 +192,11 @@ class RightSide(NamedTuple):
         gone = set(names)
         kept = (p for p in self.products if not any(gone.intersection(f.variables) for f in p))
         return RightSide(self.intercept, tuple(kept))
+
+    def with_every_level(self) -> RightSide:
+        """Return the same with a column for every level of categories."""
+        products = [tuple(replace(f, every_level=True) for f in p) for p in self.products]
+        return RightSide(self.intercept, tuple(products))
 
     @property
     def names(self) -> set[str]:

@@ -138,7 +138,7 @@ class Points:
         The variables.
     cells : tuple of tuple
         One value per variable for every point, the first variable varying fastest as in R's
-        ``expand.grid``; points of a user's frame are sorted by its columns.
+        ``expand.grid``; points of a user's frame are its rows.
     """
 
     names: tuple[str, ...]
@@ -313,7 +313,7 @@ def grid_values(column: Column, grid: Grid = "quantile", points: int = 20) -> tu
         value included (observed values, type 1, for whole numbers); all distinct values if there
         are at most `points`. "equidistant": from the
         smallest to the largest. "unique": all distinct values. "r" is ``RGrid()``, the default of
-        R's pdp. An array is used as it is, sorted.
+        R's pdp. Numbers of an array are sorted, levels keep its order.
         Categories, strings and booleans always give their levels, unless an array is given.
     points : int
         Number of grid points; `RGrid` has `grid_resolution` instead.
@@ -321,7 +321,7 @@ def grid_values(column: Column, grid: Grid = "quantile", points: int = 20) -> tu
     Returns
     -------
     tuple
-        Increasing numbers, or levels in order.
+        Increasing numbers, or levels.
 
     Examples
     --------
@@ -374,12 +374,12 @@ def _levels(column: Column) -> tuple[Any, ...]:
 
 
 def _user_grid(column: Column, grid: object) -> tuple[Any, ...]:
-    """Return the values of a user's grid, checked: numbers sorted, levels in the column's order."""
+    """Return the values of a user's grid, checked: numbers sorted, levels in the user's order."""
     values = values_of(grid, str(column.name))
     if is_category(column):
         levels = _levels(column)
         check_levels(values.tolist(), levels, str(column.name))
-        return tuple(level for level in levels if level in values.tolist())
+        return tuple(dict.fromkeys(values.tolist()))
     return tuple(np.unique(as_floats(values, str(column.name))).tolist())
 
 
@@ -420,20 +420,16 @@ def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
 
 
 def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
-    """Return the points that the rows of a user's frame are, checked and sorted."""
+    """Return the points that the rows of a user's frame are, checked."""
     absent = [n for n in names if n not in grid]
     if absent or grid.empty:
         raise OptionError(
             f"A grid of points needs a column for each of {list_of(names)} and at least one row; "
             f"it has the columns {list_of(grid.columns)} and {len(grid)} rows."
         )
-    places, grid = {}, grid.reset_index(drop=True)
     for name in names:
-        values = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
-        places[name] = grid[name].map({value: k for k, value in enumerate(values)})
-    order = pd.DataFrame(places).sort_values(list(names), kind="stable").index
-    columns = [grid.loc[order, name].tolist() for name in names]
-    return Points(names, tuple(zip(*columns, strict=True)))
+        grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
+    return Points(names, tuple(zip(*(grid[name].tolist() for name in names), strict=True)))
 
 
 def in_hull(data: pd.DataFrame, points: Points) -> Points:

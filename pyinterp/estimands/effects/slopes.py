@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import Column, FloatArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.columns import one_column
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
-from pyinterp.errors import FileError, OptionError
+from pyinterp.errors import DesignError, FileError, OptionError
 from pyinterp.estimands.effects.grids import check_complete, has_levels, number_text, points_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words, notes_of_terms
@@ -52,8 +53,8 @@ def ame(
     features : str or sequence of str, optional
         Variables; by default all.
     step : float or "sd", optional
-        Width of the differences, whose ends are kept within the range of the rows; "sd" is one
-        standard deviation of each variable. By default 1e-4 of its range, which models that
+        Width of the differences, which are shifted into the range of the rows at its ends; "sd" is
+        one standard deviation of each variable. By default 1e-4 of its range, which models that
         predict steps, such as trees, refuse. Slopes stay per unit: ``t_test("10 * age = 0")`` is
         of ten.
     {scale}
@@ -94,8 +95,7 @@ def ame(
     some = np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))
     probes = problem.sample.some(some).materialize()
     widths = {n: _width(problem, n, step, outputs, probes) for n in numbers}
-    # Wide differences stay in the data: beyond them a tree is flat.
-    limits = {n: (-np.inf, np.inf) if step is None else _range(data[n]) for n in numbers}
+    limits = {n: _limits(problem, n, widths[n], step, probes) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
         f"{label}: {term}" if several else term
@@ -137,8 +137,8 @@ def ame(
         ),
         parameter=Parameter(null=0.0, effect=True),
         coverage=("AME",),
-        version=1 if step is None else 2,  # version 1 left the range
-        linear=outputs.linear and step is None,  # widths differ from row to row
+        version=1 if step is None else 3,  # others left the range, or were narrower at its ends
+        linear=outputs.linear,
         why_no_weights=None,
     )
 
@@ -148,9 +148,21 @@ def _has_contrast(problem: Problem, name: str) -> bool:
     return has_levels(problem, name) or problem.sample.variables[name].nunique() == 2
 
 
-def _range(values: Column) -> tuple[float, float]:
-    """Return the least and the largest value."""
-    return float(values.min()), float(values.max())
+def _limits(
+    problem: Problem, name: str, width: float, step: Step, probes: Sample
+) -> tuple[float, float]:
+    """Return the range of differences: of the rows, beyond which a tree is flat.
+
+    Tiny differences may leave it, unless a spline has no basis there.
+    """
+    x = problem.sample.variables[name].to_numpy(np.float64)
+    low, high = float(x.min()), float(x.max())
+    if step is None:
+        beyond = one_column(name, np.array([low - width / 2, high + width / 2]))
+        with suppress(DesignError):
+            problem.design.swap(probes, (name,), beyond).matrix(np.zeros(2, np.intp), np.arange(2))
+            return -np.inf, np.inf
+    return low, high
 
 
 def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -183,7 +195,8 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs, probes: Sa
         width = float(step)
     else:
         width = SHARE_OF_RANGE * float(np.ptp(x))
-    if not width > 0 or x.min() == x.max():
+    width = min(width, float(np.ptp(x)))
+    if not width > 0:
         raise OptionError(f"A slope needs a variable that varies, but `{name}` is constant.")
     largest = np.abs(x).max()
     single = (problem.design.in_precision(name, x + width / 3) != x + width / 3).any()
@@ -259,11 +272,10 @@ def _row_slopes(
     def both_ends() -> tuple[Any, ...]:
         """Return rows, their pairs of the lower and the upper ends, these, and widths."""
         x = feature.sample.variables[name].to_numpy(dtype=np.float64)
-        wide = np.concatenate([x - width / 2, x + width / 2])
-        ends = np.clip(wide, *limits)
+        low = np.clip(x - width / 2, limits[0], limits[1] - width)
+        ends = np.concatenate([low, np.minimum(low + width, limits[1])])
         held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
-        same = held is ends and (ends == wide).all()
-        widths = width if same else (held[n:] - held[:n])[:, None]
+        widths = width if held is ends else (held[n:] - held[:n])[:, None]
         rows = np.arange(n)
         return rows, np.column_stack([rows, n + rows]), one_column(name, held), widths
 
