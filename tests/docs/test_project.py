@@ -123,7 +123,7 @@ def test_pages_quote_the_benchmarks():
     quote = f"takes {float(ours):.2f} s of processor time. The 30 permutations of scikit-learn take"
     assert f"{quote} {float(theirs):.1f} s" in " ".join(text_of("README.md").split())
     ratios = [float(row[3]) for row in entropy if row[3][0].isdigit()]
-    quote = f"The ratio is {min(ratios):.2f} to {max(ratios):.2f}"
+    quote = f"The ratio of times is {min(ratios):.2f} to {max(ratios):.2f}"
     assert quote in text_of("docs/engines.md")
 
 
