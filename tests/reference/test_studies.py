@@ -226,7 +226,7 @@ def test_pages_and_tables_quote_marked_rows():
     ]
     shares = (100 * heavy["coverage"]).round()
     page = (ROOT / "docs" / "limitations.md").read_text(encoding="utf-8")
-    assert f"covered {shares.min():.0f}% to {shares.max():.0f}%" in page
+    assert f"covered the truth in {shares.min():.0f}% to {shares.max():.0f}%" in page
 
 
 def test_terms_that_cover_improbably_little_have_a_reason(battery):
@@ -245,7 +245,7 @@ def test_the_page_and_tables_name_kernel_ridge(battery):
     ridge, sets = named.loc["kernel ridge"], coverage_table.ROWS["kernel ridge"].data_sets
     page = " ".join((ROOT / "docs" / "inference.md").read_text("utf-8").split())
     assert (
-        f"kernel ridge: {ridge['share']:.0%} ({ridge['rejected']:.0f} of {ridge['tests']:.0f})"
+        f"reject in {ridge['share']:.0%} of cases ({ridge['rejected']:.0f} of {ridge['tests']:.0f})"
         in page
     )
     data = pi.datasets.load_diabetes()
@@ -261,14 +261,14 @@ def test_pages_quote_tests_of_irrelevant_features(battery):
     shares = null.groupby(["family", "row"])["rejects"].mean()
     trees, forests = (shares[family] for family in ("tree", "forest"))
     conservative = (
-        f"irrelevant features in {trees.min():.0%} to {trees.max():.0%} of data sets, by setting, "
-        f"and forests in {forests.min():.0%} to {forests.max():.0%}."
+        f"irrelevant features in {trees.min():.0%} to {trees.max():.0%} of data sets, "
+        f"and tests of forests in {forests.min():.0%} to {forests.max():.0%}."
     ).replace("% to", " to")
     for name in ("limitations", "one_row_by_hand"):
         assert conservative in (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     kernels = (
-        f"Kernel ridge rejects irrelevant features in {shares['other', 'kernel ridge']:.0%} of "
-        f"tests, and support vector machines in {shares['other', 'SVR']:.0%}."
+        f"kernel ridge reject irrelevant features in {shares['other', 'kernel ridge']:.0%} of data "
+        f"sets, and tests of support vector machines in {shares['other', 'SVR']:.0%}."
     )
     assert kernels in (ROOT / "docs" / "one_row_by_hand.md").read_text(encoding="utf-8")
 

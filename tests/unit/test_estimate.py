@@ -40,7 +40,7 @@ def test_a_mean_of_squared_errors_is_the_loss(learner, plan):
         for options in ({}, {"alternative": "less"}, {"p_adjust": "bonferroni"}):
             got, loss = fitted.estimate(own, **options), fitted.loss(**options)
             columns = ["estimate", "std_error", "conf_low", "conf_high"]
-            if loss.replicates.in_sample:
+            if loss.replicates.no_intervals:
                 columns = columns[:1]
             np.testing.assert_allclose(
                 got.summary_frame()[columns], loss.summary_frame()[columns], rtol=1e-12
