@@ -124,21 +124,29 @@ class Paper:
         status = self.numbers(name)["status"]
         return int((status != "").sum()), int((status == "agrees").sum())
 
+    def reasons(self, name: str) -> list[str]:
+        """Return the sentences that explain the status of a cell, without broken statements."""
+        words, (printed, agree) = self.words[name], self.counts(name)
+        count = f"{agree} of {printed} printed numbers agree" if printed else ""
+        said = [count, *(words.get(key, "") for key in ("differs", "smaller", "why"))]
+        return [text[0].upper() + text[1:] for text in said if text]
+
     def frame(self) -> pd.DataFrame:
         """Return all cells with their status: numbers decide, then statements, then words."""
         rows = []
         for name, cell in self.cells.items():
             words, (printed, agree) = self.words[name], self.counts(name)
             compared, same = self.counts(cell.of) if cell.of and not printed else (printed, agree)
-            broken = [f'"{claim}" does not hold here' for claim in words.get("broken", [])]
-            if broken or "differs" in words or same < AGREE * compared:
+            if "broken" in words or "differs" in words or same < AGREE * compared:
                 status = "differs"
             else:
                 status = "numbers agree" if compared else "shown"
                 status = "shown, smaller run" if "smaller" in words else status
-            count = f"{agree} of {printed} printed numbers agree" if printed else ""
-            reasons = [words.get(key, "") for key in ("differs", "smaller", "why")]
-            why = "; ".join(filter(None, [count, *broken, *reasons]))
+            broken = [
+                f'Our numbers contradict the statement "{claim}"'
+                for claim in words.get("broken", [])
+            ]
+            why = ". ".join([*broken, *self.reasons(name)])
             rows.append((name, words["what"], status, printed, agree, why))
         return pd.DataFrame(rows, columns=["cell", "what", "status", "printed", "agree", "why"])
 

@@ -39,19 +39,21 @@ replicate("{name}")
 KINDS = """
 ## Counts by kind
 
-An *identity* follows from the other numbers for every learner. A *zero* is of X6, on which the \
-response does not depend. Only a *number* tells learners apart. `bias2_orig` and `variance_orig` \
-count once. The last column has the median distance of our number from the printed one, in percent.
+An *identity* is a printed number that follows from the others for every learner. A *zero* is a \
+number for X6, on which the response does not depend. Only the kind *number* depends on the \
+learner. `bias2_orig` and `variance_orig` count once, because they are equal for all features. \
+`gap` is the median distance of our numbers from the printed numbers, in percent.
 
 The paper prints ranges of XGBoost's settings. `studies/khan_settings.py` compares 36 settings \
-(rate 0.05, 0.1, 0.3; depth 2, 4; half, three quarters or all rows; 100, 200 trees) with the bias, \
-variance and delta of X1 in Table 2 at n = 500 and 1,000. Two thirds of n rows train. The best has \
-200 trees of depth 2, rate 0.3 and half of the rows (mean squared gap 0.093; all rows: 0.096). \
-Tables 2 to 7 have this setting at all n, with {models} models at n = {sizes}. \
-Errors grow with n, as fewer models are trained: the gap says more than the counts. From n = 5,000 \
-on our squared bias is 1.1 to 12 times the printed one. Tables 4 and 7 have nearly the same \
-process: at n = 500 our variances are 5.67 and 4.87, the printed ones 5.12 and 8.34. \
-The paper's 50,000 is not run.
+(learning rate 0.05, 0.1, 0.3; depth 2, 4; half, three quarters or all rows per tree; 100, 200 \
+trees) by their fit to the bias, variance and delta of X1 in Table 2 at n = 500 and 1,000. Two \
+thirds of the n rows are training rows. The best setting has 200 trees of depth 2, learning rate \
+0.3 and half of the rows (mean squared gap 0.093; all rows: 0.096). Tables 2 to 7 use this setting \
+at all n, with {models} models at n = {sizes}. \
+Standard errors grow with n, because we train fewer models, so the gap says more than the counts. \
+From n = 5,000 on, our squared bias is 1.1 to 12 times the printed one. Tables 4 and 7 have nearly \
+the same process: at n = 500 our variances are 5.67 and 4.87, and the printed variances 5.12 and \
+8.34. We do not run the paper's n = 50,000.
 
 | table | identity | zero | number | gap |
 |---|---|---|---|---|
@@ -98,7 +100,7 @@ def page(name: str) -> str:
     )
     head += kinds(paper) if name == "khan2025" else ""
     return head + "".join(
-        section(paper, cell, *frame.loc[cell, ["what", "status", "why"]]) for cell in frame.index
+        section(paper, cell, *frame.loc[cell, ["what", "status"]]) for cell in frame.index
     )
 
 
@@ -124,10 +126,12 @@ def sentence(printed: int, agree: int) -> str:
     return f"{agree} of {printed} printed numbers agree."
 
 
-def section(paper: Paper, cell: str, what: str, status: str, why: str) -> str:
+def section(paper: Paper, cell: str, what: str, status: str) -> str:
     """Return the section of a cell."""
     one, words = paper.cells[cell], paper.words[cell]
-    says = "".join(f"\n* {claim}" for claim in words.get("says", []))
+    marks = dict.fromkeys(words.get("broken", []), " (contradicted by our numbers)")
+    says = "".join(f"\n* {claim}{marks.get(claim, '')}" for claim in words.get("says", []))
+    why = ". ".join(paper.reasons(cell))
     erratum = words.get("erratum", "")
     kind = "errata" if "," in erratum else "erratum"
     errata = f" · [{kind} {erratum}](errata.md)" if erratum else ""
@@ -139,7 +143,7 @@ def section(paper: Paper, cell: str, what: str, status: str, why: str) -> str:
         errata=errata,
         time=f" · {paper.seconds(cell):.0f} s",
         says=f"\nThe paper says:\n{says}\n" if says else "",
-        why=f"\n{why[0].upper()}{why[1:]}.\n" if why else "",
+        why=f"\n{why}.\n" if why else "",
         tags=":tags: [scroll-output]\n\n" if long else "",
         paper=paper.name,
         cell=cell,
@@ -151,12 +155,14 @@ def code(paper: Paper, cell: str) -> str:
     """Return the code that computes a cell, once per function."""
     compute = paper.cells[cell].compute
     if compute is None:
-        return f"\nCode: that of {paper.cells[cell].of}.\n"
+        of = paper.cells[cell].of
+        said = of.capitalize() in " ".join(paper.reasons(cell))
+        return "" if said else f"\nCode: see {of}.\n"
     function, arguments = parts(compute)
     call = f"{function.__name__}({arguments})"
     first = next(k for k, c in paper.cells.items() if c.compute and parts(c.compute)[0] is function)
     if first != cell:
-        return f"\nCode: `{call}`, as of {first}.\n"
+        return f"\n```python\n# {call}, with the code of {first}\n```\n"
     return CODE.format(source=inspect.getsource(function), call=call)
 
 
