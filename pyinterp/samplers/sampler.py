@@ -446,8 +446,7 @@ class ConditionalDistribution(ABC):
         (15, 2)
         """
 
-    def __repr__(self) -> str:
-        return about(self)
+    __repr__ = about
 
 
 class Sampler(ABC):
