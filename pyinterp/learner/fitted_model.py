@@ -25,7 +25,7 @@ from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
 from pyinterp.models.aims import declaration_of
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
-from pyinterp.models.libraries import as_function, library_of
+from pyinterp.models.libraries import library_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -131,7 +131,9 @@ class FittedModel(Keepable):
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
-        fitted = as_function(fitted)
+        library = library_of(fitted)
+        library.check(fitted)
+        fitted = library.native(fitted) or fitted  # a booster, as a function of rows
         library = library_of(fitted)
         library.check_rows(fitted, X, offset is not None or exposure is not None)
         if classes is not None:

@@ -36,7 +36,7 @@ from pyinterp.learner.analysis import PAIRS, Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_record import drop_model, without_models
-from pyinterp.learner.on_file import Keepable, mean_prediction
+from pyinterp.learner.on_file import Keepable
 from pyinterp.models.adapters import (
     by_variable,
     fits_intercept,
@@ -916,4 +916,6 @@ class LearnerResults(Keepable):
                 "a single row's response need a model of its distribution, or conformal methods."
             )
         variables = self.model.variables_of(data)
-        return mean_prediction(self.refits, variables)
+        mean = np.mean([r.predictor(r.design.encode(variables)) for r in self.refits], axis=0)
+        classes = self.refits[0].predictor.classes
+        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))

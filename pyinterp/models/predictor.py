@@ -20,12 +20,7 @@ from pyinterp.models.aims import aim_of
 from pyinterp.models.final_step import innermost
 from pyinterp.models.libraries import OTHER, library_of
 from pyinterp.models.library import Aim
-from pyinterp.models.prediction_checks import (
-    as_numbers,
-    check_finite,
-    check_probabilities,
-    check_repeatable,
-)
+from pyinterp.models.prediction_checks import as_numbers, check_finite, check_probabilities
 from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 from pyinterp.storage import AbsentFunction
@@ -257,16 +252,6 @@ class Predictor:
         if k > 2:
             return self.in_order(values)
         return -values if self.order else values
-
-    def check(self, matrix: Matrix) -> FloatArray:
-        """Return predictions after all checks, one of which predicts some rows in another batch.
-
-        Raises
-        ------
-        PredictionError
-            If predictions of the same rows differ, or `predict` changes the rows.
-        """
-        return check_repeatable(self, matrix, self.name)
 
     def by_kind(self, matrix: Matrix) -> dict[Kind, FloatArray]:
         """Return predictions by their kind; of a model that states probabilities labels too."""
