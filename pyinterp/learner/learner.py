@@ -37,14 +37,7 @@ from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_record import drop_model, without_models
 from pyinterp.learner.on_file import Keepable
-from pyinterp.models.adapters import (
-    by_variable,
-    fits_intercept,
-    needs_intercept,
-    one_thread,
-    suit,
-    wants_frames,
-)
+from pyinterp.models.adapters import by_variable, needs_intercept, says, suit
 from pyinterp.models.aims import declaration_of, joint_aim
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -269,7 +262,7 @@ class Learner(Hints):
         {'bmi[20]': 98.8, 'bmi[30]': 184.4}
         """
         if design is None:
-            design = "frame" if wants_frames(estimator) else "matrix"
+            design = "frame" if says(estimator, "wants_frames") else "matrix"
         check_choice("design", design, ("matrix", "frame"))
         scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
         reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
@@ -300,7 +293,8 @@ class Learner(Hints):
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
-        self._intercept, self._one_thread = needs_intercept(estimator), one_thread(estimator)
+        self._intercept = needs_intercept(estimator)
+        self._one_thread = says(estimator, "one_thread")
         self._offset = None if data.offset is None else data.offset.name
         self.endog_names = str(data.response.name)
         if data.offset is not None:
@@ -327,7 +321,7 @@ class Learner(Hints):
         """Set the design and the features of the variables at hand."""
         design: Design = self._reader.design(self.sample.variables, intercept=self._intercept)
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
-        if no_intercept and fits_intercept(self.estimator):
+        if no_intercept and says(self.estimator, "fit_intercept"):
             raise FormulaError(
                 f"The formula has no intercept, but {learner_name(self.estimator)} fits one; pass "
                 "`fit_intercept=False`, or leave `- 1` out of the formula."
