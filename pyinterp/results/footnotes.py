@@ -93,7 +93,7 @@ def notes_of(
     alpha: float,
     option: NotesOption,
     *,
-    before: Sequence[Footnote] = (),
+    before: Sequence[Footnote],
 ) -> list[Footnote]:
     """List the footnotes of a table of one or several estimands of one analysis, in `text`.
 

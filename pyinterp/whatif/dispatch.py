@@ -121,7 +121,7 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     return other
 
 
-def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
+def dispatch_labels(whatif: WhatIf, *, engine: str) -> WhatIf:
     """Return what-if predictions of the labels that a model's own ``predict`` says.
 
     Probabilities serve where the most probable class is that label: of models without a
