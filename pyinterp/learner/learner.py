@@ -264,7 +264,7 @@ class Learner(Hints):
         if design is None:
             design = "frame" if says(estimator, "wants_frames") else "matrix"
         check_choice("design", design, ("matrix", "frame"))
-        scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
+        scope, beside = callers_names(), (weights, weights_type, offset, exposure)
         reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
         options = RefitOptions(
             design_state=design_state, unseen_levels=unseen_levels, prediction=prediction

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import Column, FloatArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.columns import one_column
 from pyinterp.data.features import check_names, names_of
@@ -87,7 +87,8 @@ def ame(
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.sample.variables
-    contrasts = [name for name in names if _has_contrast(problem, name)]
+    # Of two values too: between them a tree sees no change.
+    contrasts = [n for n in names if has_levels(problem, n) or data[n].nunique() == 2]
     levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
     check_complete(data, numbers, "An average marginal effect")
@@ -95,7 +96,9 @@ def ame(
     probes = problem.sample.some(some).materialize()
     widths = {n: _width(problem, n, step, outputs, probes) for n in numbers}
     # Wide differences stay in the data: beyond them a tree is flat.
-    limits = {n: (-np.inf, np.inf) if step is None else _range(data[n]) for n in numbers}
+    limits = dict.fromkeys(numbers, (-np.inf, np.inf))
+    if step is not None:
+        limits = {n: (float(data[n].min()), float(data[n].max())) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
         f"{label}: {term}" if several else term
@@ -141,16 +144,6 @@ def ame(
         linear=outputs.linear and step is None,  # widths differ from row to row
         why_no_weights=None,
     )
-
-
-def _has_contrast(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels, or two values only: between them a tree sees no change."""
-    return has_levels(problem, name) or problem.sample.variables[name].nunique() == 2
-
-
-def _range(values: Column) -> tuple[float, float]:
-    """Return the least and the largest value."""
-    return float(values.min()), float(values.max())
 
 
 def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
