@@ -7,6 +7,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from sklearn.utils.estimator_checks import check_estimator
 
 SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCIPY_ARRAY_API
@@ -20,6 +22,13 @@ def check_of_sklearn(learner, **expected):
     assert failures == {}
     assert {r["check_name"] for r in results if r["status"] == "skipped"} <= SKIPPED
     assert {r["check_name"] for r in results if r["status"] == "xfail"} == expected.keys()
+
+
+def normal_rows(n, names, seed=0):
+    """Return a generator, and a frame of n rows of independent normal columns that it drew."""
+    rng = np.random.default_rng(seed)
+    columns = names.split()
+    return rng, pd.DataFrame(rng.normal(size=(n, len(columns))), columns=columns)
 
 
 def own_classes(*arguments):

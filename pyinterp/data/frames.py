@@ -116,9 +116,7 @@ def _of_foreign(column: nw.Series[Any]) -> Column:
     return pd.Series(values, dtype=object)
 
 
-def as_column(
-    values: object, rows: int, what: str, other: str, index: pd.Index | None = None
-) -> Column:
+def as_column(values: object, rows: int, what: str, other: str, index: pd.Index | None) -> Column:
     """Return one value per row as a Series with a RangeIndex; masked values are missing.
 
     Parameters

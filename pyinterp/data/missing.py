@@ -7,7 +7,7 @@ can take them; their other values are as good as any row's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from pyinterp.errors import DataError, OptionError, list_of, short
 from pyinterp.representation import frozen
 
 Missing = Literal["auto", "keep", "drop", "raise"]
-CHOICES = ("auto", "keep", "drop", "raise")
 MINIMUM_ROWS = 5
 MOST_NAMES = 6  # variables with their counts in a note
 
@@ -44,7 +43,7 @@ class MissingValues:
     least: int = MINIMUM_ROWS
 
     def __post_init__(self) -> None:
-        check_choice("missing", self.option, CHOICES)
+        check_choice("missing", self.option, get_args(Missing))
         if self.option == "keep" and self.takes is False:
             raise OptionError(
                 f'`missing="keep"` needs a learner that takes missing values, but {self.learner} '

@@ -83,11 +83,6 @@ class Sample:
     weights: FloatArray | None = None
 
     @property
-    def labels(self) -> pd.Index:
-        """The user's names of the rows, or their positions in the data."""
-        return pd.Index(self.rows, name="row") if self.index is None else self.index
-
-    @property
     def nobs(self) -> int:
         """Number of rows."""
         return len(self.variables)

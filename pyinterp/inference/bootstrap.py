@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_choice
+from pyinterp.checks import check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, one_tail
@@ -61,14 +61,13 @@ class BootstrapVariance(Variance):
         \mathrm{se}_j` (its sign kept if one-sided); a few hundred bootstraps have no percentiles
         as far out as many terms need.
         """
-        check_alpha(alpha)
+        single = self.interval(estimate, bse, alpha, alternative)
         if (bse > 0).sum() < 2:
-            return self.interval(estimate, bse, alpha, alternative)
+            return single
         # The upper quantile is the negated lower one of negated maxima.
         c = -_limit(-self._largest(estimate, bse, alternative), alpha)[0]
         half = c * np.where(bse > 0, bse, np.nan)
         # No narrower than the interval of the term alone, which the percentiles give.
-        single = self.interval(estimate, bse, alpha, alternative)
         low = np.fmin(estimate - half, single[:, 0])
         return bounds(low, np.fmax(estimate + half, single[:, 1]), alternative)
 
@@ -76,13 +75,14 @@ class BootstrapVariance(Variance):
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
+        single = self.p_values(estimate, bse, null, alternative)
         if (bse > 0).sum() < 2:
-            return self.p_values(estimate, bse, null, alternative)
+            return single
         away = np.divide(estimate - null, bse, out=np.full(len(bse), np.nan), where=bse > 0)
         signed = {"two-sided": np.abs(away), "greater": away, "less": -away}[alternative]
         negated = -self._largest(estimate, bse, alternative)
         joint = [np.nan if np.isnan(t) else _p_value(negated, -float(t))[0] for t in signed]
-        return np.maximum(joint, self.p_values(estimate, bse, null, alternative))
+        return np.maximum(joint, single)
 
     def _largest(
         self, estimate: FloatArray, bse: FloatArray, alternative: Alternative

@@ -117,7 +117,9 @@ def contrasts(
         else:
             term, weight = one
             side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
-            places.append((family.about(term, float(target / weight), side), term, weight))
+            nulls = family.null.copy()
+            nulls[term] = target / weight
+            places.append((replace(family, null=nulls, alternative=side), term, weight))
     if inference.variance.varies_as_square and len(rows) < len(places):
         notes.append(ONE_SQUARE)
     if isinstance(several.variance, ContrastVariance) and len(rows):

@@ -16,7 +16,7 @@ ROUNDING = 1e-8  # of a value: an error below it is one of rounding
 SMALLEST = 0.0005  # p-value that is printed as a number
 
 
-def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
+def number_format(values: FloatArray, errors: FloatArray) -> str:
     """Return a format with four significant digits of the largest value.
 
     With more, if two digits of a usual error need them, but with three of the largest error at
@@ -24,7 +24,7 @@ def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
     """
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
     decimals = 4 if largest == 0.0 else 3 - _exponent(largest)
-    positive = np.empty(0) if errors is None else errors[np.isfinite(errors) & (errors > 0)]
+    positive = errors[np.isfinite(errors) & (errors > 0)]
     if len(positive):
         usual = 1 - _exponent(float(np.median(positive)))
         decimals = max(decimals, min(usual, 2 - _exponent(float(positive.max()))))

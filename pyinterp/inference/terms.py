@@ -218,23 +218,12 @@ class TermInference:
         variance = replace(self.variance, cov=self.variance.cov * np.outer(slope, slope))
         return replace(self, estimate=estimate, bse=self.bse * slope, variance=variance)
 
-    def about(self, term: int, null: float, alternative: Alternative) -> TermInference:
-        """Return the same with another hypothesis about one term."""
-        nulls = self.null.copy()
-        nulls[term] = null
-        return replace(self, null=nulls, alternative=alternative)
-
     @cached_property
     def note(self) -> str:
         """How p-values and intervals allow for several terms, in words; empty if they do not."""
         return self.note_on(
             f"all {self.count} terms together" if self.count > 1 else "the one term"
         )
-
-    @property
-    def note_of_each(self) -> str:
-        """The note where these are the terms of one of several measures."""
-        return self.note_on(f"the {self.count} terms of each measure, not over all measures")
 
     def note_on(self, terms: str) -> str:
         """Return how p-values and intervals allow for several terms, named in `terms`."""

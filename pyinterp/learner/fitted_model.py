@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import Column, IntArray
 from pyinterp.data.design import Design
 from pyinterp.data.features import Groups, features_of
 from pyinterp.data.missing import Missing, MissingValues
@@ -25,7 +24,7 @@ from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
 from pyinterp.models.aims import declaration_of
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
-from pyinterp.models.libraries import as_function, library_of
+from pyinterp.models.libraries import library_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -131,7 +130,9 @@ class FittedModel(Keepable):
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
-        fitted = as_function(fitted)
+        library = library_of(fitted)
+        library.check(fitted)
+        fitted = library.native(fitted) or fitted  # a booster, as a function of rows
         library = library_of(fitted)
         library.check_rows(fitted, X, offset is not None or exposure is not None)
         if classes is not None:
@@ -177,7 +178,13 @@ class FittedModel(Keepable):
         sample = data.sample(numbers, about)
         design = reader.design(sample.variables) if of_formula is None else of_formula[0]
         if units:
-            sample = replace(sample, clusters=_cluster_numbers(units[0][data.complete]))
+            of_row, clusters = pd.factorize(units[0][data.complete])
+            if len(clusters) < 2:
+                raise DataError(
+                    "`cluster` must name two clusters or more: standard errors are over clusters, "
+                    "and all rows are of the same."
+                )
+            sample = replace(sample, clusters=of_row.astype(np.intp))
         self._assemble(
             predictor,
             design,
@@ -251,14 +258,3 @@ class FittedModel(Keepable):
             seeds=seeds,
             data=data,
         )
-
-
-def _cluster_numbers(units: Column) -> IntArray:
-    """Return the number of every row's cluster; raise `DataError` if there is only one."""
-    numbers, clusters = pd.factorize(units)
-    if len(clusters) < 2:
-        raise DataError(
-            "`cluster` must name two clusters or more: standard errors are over clusters, and all "
-            "rows are of the same."
-        )
-    return numbers.astype(np.intp)

@@ -148,8 +148,8 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
     diagnostic = beside and _results(
         beside, None, alternative=beside.estimand.parameter.only or "two-sided"
     )
-    every_rows = (part.evaluations for part in plan.parts)
-    positions = np.concatenate([each.rows[each.times > 0] for each in every_rows])
+    positions = [p.evaluations.rows[p.evaluations.times > 0] for p in plan.parts]
+    rows = np.concatenate(positions)
     (measured,) = plan.parts[0].measure(estimand)
     return EstimandResults(
         estimand=plan.terms,
@@ -157,8 +157,8 @@ def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> Estimand
         variance=variance(replicates, cov_type),
         context=replace(plan.context, engine=measured.engine, plan_note=analysis.facts.plan_note),
         fit=fit,
-        rows=positions,
-        labels=analysis.labels(positions),
+        rows=rows,
+        labels=analysis.labels(rows),
         data=_with_response(analysis.problem.sample),
         diagnostic=diagnostic,
         corrected_params=(

@@ -36,16 +36,8 @@ from pyinterp.learner.analysis import PAIRS, Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_record import drop_model, without_models
-from pyinterp.learner.on_file import Keepable, mean_prediction
-from pyinterp.models.adapters import (
-    by_variable,
-    fits_intercept,
-    needs_intercept,
-    one_thread,
-    suit,
-    wants_every_level,
-    wants_frames,
-)
+from pyinterp.learner.on_file import Keepable
+from pyinterp.models.adapters import by_variable, needs_intercept, says, suit, wants_every_level
 from pyinterp.models.aims import declaration_of, joint_aim
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -270,9 +262,9 @@ class Learner(Hints):
         {'bmi[20]': 98.8, 'bmi[30]': 184.4}
         """
         if design is None:
-            design = "frame" if wants_frames(estimator) else "matrix"
+            design = "frame" if says(estimator, "wants_frames") else "matrix"
         check_choice("design", design, ("matrix", "frame"))
-        scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
+        scope, beside = callers_names(), (weights, weights_type, offset, exposure)
         reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
         options = RefitOptions(
             design_state=design_state, unseen_levels=unseen_levels, prediction=prediction
@@ -301,7 +293,8 @@ class Learner(Hints):
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
-        self._intercept, self._one_thread = needs_intercept(estimator), one_thread(estimator)
+        self._intercept = needs_intercept(estimator)
+        self._one_thread = says(estimator, "one_thread")
         self._offset = None if data.offset is None else data.offset.name
         self.endog_names = str(data.response.name)
         if data.offset is not None:
@@ -332,7 +325,7 @@ class Learner(Hints):
             every_level=wants_every_level(self.estimator),
         )
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
-        if no_intercept and fits_intercept(self.estimator):
+        if no_intercept and says(self.estimator, "fit_intercept"):
             raise FormulaError(
                 f"The formula has no intercept, but {learner_name(self.estimator)} fits one; pass "
                 "`fit_intercept=False`, or leave `- 1` out of the formula."
@@ -921,4 +914,6 @@ class LearnerResults(Keepable):
                 "a single row's response need a model of its distribution, or conformal methods."
             )
         variables = self.model.variables_of(data)
-        return mean_prediction(self.refits, variables)
+        mean = np.mean([r.predictor(r.design.encode(variables)) for r in self.refits], axis=0)
+        classes = self.refits[0].predictor.classes
+        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))

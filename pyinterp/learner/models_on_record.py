@@ -22,7 +22,7 @@ from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.analysis import CROSS_FITS, Analysis
 from pyinterp.learner.models import Answer, FitFacts, Scope, add_up
 from pyinterp.learner.models_here import ModelsHere, other_family
-from pyinterp.learner.planning import every_plan
+from pyinterp.learner.planning import plan_of
 from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel.progress import ProgressOption
@@ -248,7 +248,8 @@ def _requests(
     """
     requests: dict[str, tuple[Analysis, dict[str, Estimand]]] = {}
     for question in questions:
-        for plan in every_plan(question, analysis):
+        for one in question.of(analysis.problem).values():
+            plan = plan_of(one, analysis, question)
             for part in plan.parts:
                 _, estimands = requests.setdefault(part.name, (part, {}))
                 for estimand in plan.every:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Never
@@ -10,7 +9,7 @@ from typing import Any, Never
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FilePath, FloatArray
+from pyinterp._typing import FilePath
 from pyinterp.data.design import ArrayDesign
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
@@ -174,13 +173,6 @@ class ResultsOnFile(Keepable, Savable):
         return list(dict.fromkeys(finding.description for finding in findings))
 
 
-def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
-    """Return the mean over refits of predictions: an array, or a column for every class."""
-    mean = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
-    classes = refits[0].predictor.classes
-    return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
-
-
 def record_of(analysis: Analysis) -> AnalysisRecord:
     """Return the record of an analysis, with its measured sums."""
     problem, data = analysis.problem, analysis.data
@@ -207,7 +199,10 @@ def record_of(analysis: Analysis) -> AnalysisRecord:
         refits=tuple(
             RefitRecord(
                 number=refit.number,
-                evaluation=None if data is not None else _columns(refit.evaluation),
+                # With columns of its own, not as places in others.
+                evaluation=None
+                if data is not None
+                else refit.evaluation.take(np.arange(refit.evaluation.nobs)),
                 n_train=refit.n_train,
                 n_evaluation=refit.n_evaluation,
             )
@@ -222,11 +217,6 @@ def record_of(analysis: Analysis) -> AnalysisRecord:
             distributions=stated and stated.absent(),
         ),
     )
-
-
-def _columns(rows: Sample) -> Sample:
-    """Return rows with columns of their own, not as places in others."""
-    return rows.take(np.arange(rows.nobs))
 
 
 def findings(analysis: Analysis) -> dict[str, Finding]:

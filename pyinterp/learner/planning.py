@@ -98,12 +98,6 @@ def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
     return Plan(estimand, terms, some, parts, context, diagnostic, every)
 
 
-def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
-    """Return the plans of all estimands that a question may be about."""
-    made = question.of(analysis.problem).values()
-    return [plan_of(estimand, analysis, question) for estimand in made]
-
-
 def with_terms(estimand: Estimand, analysis: Analysis, progress: ProgressOption) -> Estimand:
     """Return an estimand with its terms, which for some only measurements name."""
     if estimand.complete is None:

@@ -37,9 +37,13 @@ def needs_intercept(estimator: Any) -> bool:
     return bool(getattr(final, "needs_intercept", False) or not getattr(final, "fit_intercept", 1))
 
 
-def fits_intercept(estimator: Any) -> bool:
-    """Whether the estimator says that it fits an intercept."""
-    return bool(getattr(innermost(estimator), "fit_intercept", False))
+def says(estimator: Any, flag: str) -> bool:
+    """Whether the estimator sets a flag.
+
+    `fit_intercept`: it fits an intercept. `wants_frames`: it encodes categories itself, and so
+    wants data frames. `one_thread`: it can predict in one thread only.
+    """
+    return bool(getattr(innermost(estimator), flag, False))
 
 
 def wants_every_level(estimator: Any) -> bool:
@@ -51,16 +55,6 @@ def wants_every_level(estimator: Any) -> bool:
 def wants_codes(estimator: Any) -> bool:
     """Whether a classifier must be given class positions 0, 1, ... instead of labels."""
     return library_of(innermost(estimator)).wants_codes
-
-
-def wants_frames(estimator: Any) -> bool:
-    """Whether the estimator says that it encodes categories itself, and so wants data frames."""
-    return bool(getattr(innermost(estimator), "wants_frames", False))
-
-
-def one_thread(estimator: Any) -> bool:
-    """Whether the estimator says that it can predict in one thread only."""
-    return bool(getattr(innermost(estimator), "one_thread", False))
 
 
 def suit(estimator: Any, response: pd.Series[Any]) -> Any:

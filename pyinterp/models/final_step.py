@@ -43,6 +43,12 @@ class FinalStep:
         return names
 
 
+def steps_of(estimator: Any) -> list[tuple[str, Any]]:
+    """Return names and steps of a pipeline; none if the estimator is no pipeline."""
+    steps = getattr(estimator, "steps", None)
+    return steps if isinstance(steps, list) else []
+
+
 def final_step(fitted: Any) -> FinalStep:
     """Return the last model of fitted pipelines, of searches by their best, and of frozen models.
 
@@ -52,13 +58,13 @@ def final_step(fitted: Any) -> FinalStep:
     wrappers: list[Any] = []
     pipelines = []
     while True:
-        steps = getattr(model, "steps", None)
+        steps = steps_of(model)
         best = getattr(model, "best_estimator_", None)
         if isinstance(model, FrozenEstimator):  # first: it shows the attributes of what is inside
             inside = model.estimator
         elif best is not None:
             inside = best
-        elif isinstance(steps, list) and steps:
+        elif steps:
             inside = steps[-1][1]
             if len(steps) > 1:
                 pipelines.append(model[:-1])
@@ -83,8 +89,7 @@ def innermost(estimator: Any) -> Any:
     Its class says which inputs the whole needs, as that of a forest's trees does. The whole may
     predict something else, since a wrapper can transform responses.
     """
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         return innermost(steps[-1][1])
     for inside in ("estimator", "regressor"):
         wrapped = getattr(estimator, inside, None)
@@ -95,9 +100,9 @@ def innermost(estimator: Any) -> Any:
 
 def entrance(fitted: Any) -> Any:
     """Return the fitted model or transformer that is given the rows of pipelines and wrappers."""
-    steps = getattr(fitted, "steps", None)
+    steps = steps_of(fitted)
     inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", None))
-    if isinstance(steps, list):
+    if steps:
         inside = next((step for _, step in steps if step not in (None, "passthrough")), None)
     elif isinstance(fitted, Booster):
         return fitted.booster

@@ -38,10 +38,3 @@ def library_of(model: Any) -> Library:
         if known and not kind.__module__.startswith(BASES):
             return library
     return OTHER
-
-
-def as_function(fitted: Any) -> Any:
-    """Return a native booster as a function of rows, other models as they are."""
-    library = library_of(fitted)
-    library.check(fitted)
-    return library.native(fitted) or fitted

@@ -140,12 +140,7 @@ class Booster:
         code: str = "model.predict(X)",
     ) -> None:
         self.aim = aim
-        self.booster, self.predict_rows, self.objective, self.code = (
-            booster,
-            predict,
-            objective,
-            code,
-        )
+        self.booster, self.predict_rows, self.code = booster, predict, code
         self.feature_names_in_, self.n_features_in_ = names, number
         probabilities = {"binary:logistic", "binary", "multi:softprob", "multiclass"}
         self.classes = tuple(range(max(k, 2))) if objective in probabilities else None

@@ -93,11 +93,6 @@ SLOPES: Mapping[Link, Slope] = {
 }
 
 
-def slope_of(link: Link) -> Slope | None:
-    """Return the derivative of a link; None if it is not known."""
-    return SLOPES.get(link, getattr(link, "slope", None))
-
-
 def shift(link: Link, sums: FloatArray, predictions: FloatArray, off: FloatArray) -> FloatArray:
     """Return how far predictions move where every sum moves by `off`, one after the other."""
     total = np.zeros_like(predictions)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sklearn.utils import get_tags
 
+from pyinterp.models.final_step import steps_of
 from pyinterp.models.libraries import LIBRARIES, library_of
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
@@ -40,7 +41,7 @@ def _handling(step: Any) -> Handling:
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"
         return "fills" if step == "drop" else "passes"
-    if isinstance(steps := getattr(step, "steps", None), list) and steps:
+    if steps := steps_of(step):
         return _one_after_the_other([part for _, part in steps])
     if isinstance(parts := getattr(step, "transformers", None), list):
         return _side_by_side([part[1] for part in parts] + [step.remainder])

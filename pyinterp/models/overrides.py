@@ -29,8 +29,8 @@ def overrides_prediction(model: Any) -> bool:
     to the comparison of its predictions.
     """
     kind = type(model)
-    methods = (name for name in getattr(model, "__dict__", ()) if hasattr(kind, name))
-    own = {name for name in methods if callable(getattr(kind, name))}  # replaced in the object
+    names = getattr(model, "__dict__", ())
+    own = {name for name in names if callable(getattr(kind, name, None))}  # replaced in the object
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] in PACKAGES:
             return not own.isdisjoint(_names_of_predictions(base))

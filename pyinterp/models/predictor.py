@@ -17,15 +17,10 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
 from pyinterp.errors import FileError, OptionError, PredictionError, RefitError, list_of, quote
 from pyinterp.models.aims import aim_of
-from pyinterp.models.final_step import innermost
+from pyinterp.models.final_step import innermost, steps_of
 from pyinterp.models.libraries import OTHER, library_of
 from pyinterp.models.library import Aim
-from pyinterp.models.prediction_checks import (
-    as_numbers,
-    check_finite,
-    check_probabilities,
-    check_repeatable,
-)
+from pyinterp.models.prediction_checks import as_numbers, check_finite, check_probabilities
 from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 from pyinterp.storage import AbsentFunction
@@ -258,16 +253,6 @@ class Predictor:
             return self.in_order(values)
         return -values if self.order else values
 
-    def check(self, matrix: Matrix) -> FloatArray:
-        """Return predictions after all checks, one of which predicts some rows in another batch.
-
-        Raises
-        ------
-        PredictionError
-            If predictions of the same rows differ, or `predict` changes the rows.
-        """
-        return check_repeatable(self, matrix, self.name)
-
     def by_kind(self, matrix: Matrix) -> dict[Kind, FloatArray]:
         """Return predictions by their kind; of a model that states probabilities labels too."""
         answers = {self.kind: self(matrix)}
@@ -406,8 +391,7 @@ def learner_name(estimator: Any) -> str:
     """Return the name to print for an estimator; pipelines and searches name their learner."""
     if isinstance(estimator, str):  # of a model that is not kept
         return estimator
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         return f"Pipeline({learner_name(steps[-1][1])})"
     name = getattr(estimator, "learner_name", None)
     if isinstance(name, str):

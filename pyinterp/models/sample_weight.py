@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from pyinterp.errors import OptionError
-from pyinterp.models.final_step import innermost
+from pyinterp.models.final_step import innermost, steps_of
 from pyinterp.models.predictor import learner_name
 
 WEIGHT = "sample_weight"
@@ -34,8 +34,7 @@ def weight_option(estimator: Any, name: str = WEIGHT) -> str | None:
         return weight_option(estimator.estimator, name)
     if get_config()["enable_metadata_routing"]:
         return name if _is_requested(estimator, name) else None
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         step, last = steps[-1]
         inside = weight_option(last, name)
         return None if inside is None else f"{step}__{inside}"

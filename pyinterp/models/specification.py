@@ -14,6 +14,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
+from pyinterp.models.final_step import steps_of
 from pyinterp.models.libraries import LIBRARIES
 from pyinterp.models.predictor import learner_in, learner_name
 
@@ -52,8 +53,8 @@ def settings(estimator: Any) -> dict[str, str]:
 
 def _whole(estimator: Any, *, brief: bool = False) -> str:
     """Return names and settings; in brief of the innermost learner alone."""
-    steps, name = getattr(estimator, "steps", None), type(estimator).__name__
-    if isinstance(steps, list) and steps:
+    name = type(estimator).__name__
+    if steps := steps_of(estimator):
         parts = [step for _, step in steps if step not in (None, "passthrough")]
         before = [type(step).__name__ if brief else _whole(step) for step in parts[:-1]]
         return f"{name}({', '.join([*before, *(_whole(p, brief=brief) for p in parts[-1:])])})"
@@ -94,8 +95,8 @@ def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:
     if type(fitted).__name__.endswith("CV") and best is None:
         values = {name: np.unique(getattr(fitted, f"{name}_", [])) for name in BY_CV}
         yield from ((name, each[0].item()) for name, each in values.items() if len(each) == 1)
-    steps = getattr(fitted, "steps", None)
-    inside = steps[-1][1] if isinstance(steps, list) and steps else None
+    steps = steps_of(fitted)
+    inside = steps[-1][1] if steps else None
     inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", inside))
     if inside is not None:
         yield from _choices_of(inside)
@@ -130,8 +131,7 @@ def family_of(estimator: Any) -> str:
 
     A search is what it searches among; a bag of trees that is not called a forest is no forest.
     """
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         return family_of(steps[-1][1])
     if isinstance(estimator, BaseSearchCV):
         return family_of(estimator.estimator)

@@ -106,13 +106,8 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._several
+        tags.classifier_tags.multi_class = self.model.__name__ == "MNLogit"
         return tags
-
-    @property
-    def _several(self) -> bool:
-        """Whether it is the model of more than two classes."""
-        return self.model.__name__ == "MNLogit"
 
     def fit(
         self, X: npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
@@ -125,7 +120,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
             raise DataError(
                 f"{self.learner_name} needs at least two classes, but the response has one class."
             )
-        if len(self.classes_) != 2 and not self._several:
+        if len(self.classes_) != 2 and self.model.__name__ != "MNLogit":
             raise DataError(
                 f"Only binary classification is supported by {self.learner_name}, but the response "
                 f"has {len(self.classes_)} classes; use statsmodels_learner(sm.MNLogit)."

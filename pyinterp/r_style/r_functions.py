@@ -124,13 +124,11 @@ class RFunction:
     package, name : str
     arguments : tuple of Argument
         In R's order; at the end the arguments of the function that takes its dots.
-    sides : sequence of {"r_style", "r_bridge"}
     """
 
     package: str
     name: str
     arguments: tuple[Argument, ...]
-    sides: tuple[Side, ...] = ("r_style", "r_bridge")
 
     def names(self, side: Side) -> list[str]:
         """Return the names of the arguments that one side takes."""
@@ -210,8 +208,7 @@ def _functions(table: Mapping[str, Any]) -> Iterator[RFunction]:
         if "like" in entry:
             anew = {name: _words(words) for name, words in entry.get("anew", {}).items()}
             arguments += tuple(replace(a, **anew.get(a.name, {})) for a in handed_on)
-        options = {"sides": tuple(entry["sides"])} if "sides" in entry else {}
-        yield RFunction(package=entry["package"], name=name, arguments=arguments, **options)
+        yield RFunction(package=entry["package"], name=name, arguments=arguments)
 
 
 SEED = "it is that of the results, such as `pi.FittedModel(model, X, y, seed=1)`."

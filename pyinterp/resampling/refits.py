@@ -29,7 +29,7 @@ from pyinterp.errors import (
     level_of_caller,
     reason,
 )
-from pyinterp.models.adapters import by_variable, wants_codes, wants_frames
+from pyinterp.models.adapters import by_variable, says, wants_codes
 from pyinterp.models.copies import fresh, kept_streams, reseed, seeded_streams
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictive import predictive
@@ -471,7 +471,7 @@ def fit_one(
     by_row = _by_row(model, train)
     coded = response.classes is not None and wants_codes(model)
     with shared_cores([model], workers), seeded_streams(rng):
-        if wants_frames(model):
+        if says(model, "wants_frames"):
             model.fit(matrix, response.column(y), **by_row)
         else:
             model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **by_row)

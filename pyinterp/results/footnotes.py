@@ -93,7 +93,7 @@ def notes_of(
     alpha: float,
     option: NotesOption,
     *,
-    before: Sequence[Footnote] = (),
+    before: Sequence[Footnote],
 ) -> list[Footnote]:
     """List the footnotes of a table of one or several estimands of one analysis, in `text`.
 
@@ -269,7 +269,8 @@ def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     yield Footnote("", variance.interval_note)
     if null is not None:
         yield Footnote("", variance.test_note.format(null=f"{null:g}"))
-    adjusted = inference.note if alone else inference.note_of_each
+    terms = f"the {inference.count} terms of each measure, not over all measures"
+    adjusted = inference.note if alone else inference.note_on(terms)
     if inference.simultaneous and variance.of_t:
         adjusted += f" Limits take {inference.quantile(alpha):.4f} as the quantile of t."
     if adjusted and any(each.estimand.parameter.only for each in results.diagnostics):

@@ -49,7 +49,6 @@ Hypothesis = (
 )
 Geom = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
-RANK_DRAWS = 100_000
 LONGEST_SUM = 50  # characters of a contrast's name
 NUMBER = re.compile(r"\d+\.?\d*")
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
@@ -1073,7 +1072,7 @@ def ranks_of(
     """Return the probability of each rank for each term, in the order of expected ranks."""
     check_flag("largest_first", largest_first)
     values = (1.0 if largest_first else -1.0) * np.asarray(estimates, np.float64)
-    shares = rank_probabilities(values, cov, df, draws=RANK_DRAWS, seed=0)
+    shares = rank_probabilities(values, cov, df)
     places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")
     return pd.DataFrame(shares[order], index=estimates.index[order], columns=places)

@@ -55,7 +55,9 @@ class Categorical(Sampler):
     __repr__ = call_form
 
     def __post_init__(self) -> None:
-        copy_estimator(self, "classifier", _has_probabilities)
+        copy_estimator(
+            self, "classifier", lambda e: is_classifier(e) and hasattr(e, "predict_proba")
+        )
 
     def check(self, target: Target, sample: pd.DataFrame) -> None:
         """Raise ``OptionError`` unless the feature is one variable with few levels.
@@ -92,11 +94,6 @@ class Categorical(Sampler):
         if estimator is None:
             estimator = data.choose(self.learners, _CategoricalDistribution)
         return _CategoricalDistribution(data, estimator)
-
-
-def _has_probabilities(estimator: Any) -> bool:
-    """Whether an estimator is a classifier that predicts probabilities."""
-    return is_classifier(estimator) and hasattr(estimator, "predict_proba")
 
 
 class _CategoricalDistribution(ConditionalDistribution):

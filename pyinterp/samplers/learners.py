@@ -167,7 +167,7 @@ def ridge(X: FloatArray, y: FloatArray, weights: Any) -> Any:
     return lambda rows: center[-1] + np.nan_to_num(rows - center[:-1]) @ coefficients[:-1, -1]
 
 
-def regressions(columns: FloatArray, weights: FloatArray | None = None) -> TwoArrays | None:
+def regressions(columns: FloatArray, weights: FloatArray | None) -> TwoArrays | None:
     r"""Return means, (q,), and coefficients of deviations from them, (q, q), of ridge regressions.
 
     Column j of the coefficients regresses column j on all others, standardized. Its penalty has

@@ -352,7 +352,7 @@ class LearningRows:
         return about(self, list_of(self.variables), f"{len(self.others)} rows")
 
 
-def simplest(losses: FloatArray, weights: FloatArray | None = None, within: float = 1.0) -> int:
+def simplest(losses: FloatArray, weights: FloatArray | None, within: float = 1.0) -> int:
     """Return the first column of losses whose mean is within a standard error of the least."""
     shares = np.ones(len(losses)) if weights is None else weights
     away = losses - losses[:, [(shares @ losses).argmin()]]
@@ -446,8 +446,7 @@ class ConditionalDistribution(ABC):
         (15, 2)
         """
 
-    def __repr__(self) -> str:
-        return about(self)
+    __repr__ = about
 
 
 class Sampler(ABC):

@@ -120,7 +120,8 @@ def _tree(value: Any, name: str, arrays: Arrays) -> Tree:
         parts = {p: _tree(each, f"{name}/{p}", arrays) for p, each in _state_of(value).items()}
         return {CLASS: kind.__name__, **parts}
     if callable(value) and not isinstance(value, type):
-        return {"function": [function_name(value)]}
+        inner = value.func if isinstance(value, partial) else value
+        return {"function": [str(getattr(inner, "__qualname__", type(inner).__name__))]}
     raise OptionError(
         f"Files can't hold {quote(value)}, of type {kind.__name__}: leave it out before saving."
     )
@@ -234,9 +235,3 @@ def _state_of(value: Any) -> dict[str, Any]:
     if is_dataclass(value):
         return {part.name: getattr(value, part.name) for part in fields(value) if part.init}
     return dict(value._asdict())
-
-
-def function_name(function: Any) -> str:
-    """Return the name of a function; a partial one has that of its function."""
-    inner = function.func if isinstance(function, partial) else function
-    return str(getattr(inner, "__qualname__", type(inner).__name__))

@@ -148,11 +148,6 @@ def _zone(name: str) -> str:
     return name
 
 
-def _moment(text: str, fold: int) -> datetime.datetime:
-    """Return a time of Python; `fold` tells the second of two that a clock shows alike."""
-    return datetime.datetime.fromisoformat(text).replace(fold=fold)
-
-
 # By what files call them; the first whose type it is keeps a value.
 CODECS = {
     "dict": Codec((), list, lambda *pairs: dict(pairs)),
@@ -171,7 +166,11 @@ CODECS = {
     "Timedelta": Codec(
         (pd.Timedelta,), lambda v: [np.asarray(v.asm8)], lambda array: pd.Timedelta(array[()])
     ),
-    "datetime": Codec((datetime.datetime,), lambda v: [v.isoformat(), v.fold], _moment),
+    "datetime": Codec(
+        (datetime.datetime,),
+        lambda v: [v.isoformat(), v.fold],
+        lambda text, fold: datetime.datetime.fromisoformat(text).replace(fold=fold),
+    ),
     "date": Codec((datetime.date,), lambda v: [v.isoformat()], datetime.date.fromisoformat),
     "DataFrame": Codec(
         (pd.DataFrame,),

@@ -18,7 +18,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.overrides import overrides_prediction
-from pyinterp.models.prediction_checks import spread
+from pyinterp.models.prediction_checks import check_repeatable, spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
 from pyinterp.whatif.inputs import Before
 from pyinterp.whatif.kernels import KernelWhatIf
@@ -85,7 +85,7 @@ def dispatch(
         )
     if reasons:
         batched.engine = batched.engine._replace(reason=reasons[0])
-    batched.factual = predictor.check(design.rows_of(sample))
+    batched.factual = check_repeatable(predictor, design.rows_of(sample), predictor.name)
     return batched
 
 
@@ -121,7 +121,7 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     return other
 
 
-def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
+def dispatch_labels(whatif: WhatIf, *, engine: str) -> WhatIf:
     """Return what-if predictions of the labels that a model's own ``predict`` says.
 
     Probabilities serve where the most probable class is that label: of models without a

@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.models.final_step import final_step
-from pyinterp.models.links import Slope, slope_of
+from pyinterp.models.links import SLOPES, Slope
 from pyinterp.models.predictor import Predictor
 from pyinterp.whatif.linear import LinearModel, LinearWhatIf, read_linear
 from pyinterp.whatif.whatif import Blocks, FeatureWhatIf, WhatIf
@@ -36,7 +36,8 @@ def tangents_of(whatif: WhatIf, moved: Sequence[Predictor]) -> Tangents | None:
     """
     if not isinstance(whatif, LinearWhatIf) or whatif.inputs.before is not None:
         return None
-    slope = slope_of(whatif.model.link)
+    link = whatif.model.link
+    slope = SLOPES.get(link, getattr(link, "slope", None))
     models = [read_linear(final_step(one.estimator).model, one.kind) for one in moved]
     read = [_vector(one) for one in models if one is not None]
     if slope is None or len(read) < len(models):

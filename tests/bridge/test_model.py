@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
@@ -19,8 +20,7 @@ N = 50
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=["x", "z", "y"])
+    _, frame = normal_rows(N, "x z y", 4)
     return frame.assign(g=pd.Categorical(np.where(frame["y"] > 0, "u", "v"), ["v", "u"]))
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import special
+from shared import normal_rows
 
 import pyinterp as pi
 
@@ -15,8 +16,7 @@ from r_bridge.conversion import from_r
 from r_bridge.session import SESSION
 
 N = 80
-RNG = np.random.default_rng(9)
-DATA = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"])
+RNG, DATA = normal_rows(N, "a b", 9)
 LABELS = ["worse", "same", "better"]
 DATA["o"] = pd.cut(DATA.a + RNG.logistic(size=N), [-99, -0.7, 1.2, 99], labels=LABELS)
 CODES = DATA.o.cat.codes.to_numpy()

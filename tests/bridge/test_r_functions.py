@@ -9,10 +9,10 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, TABLE
 
 MODULES = {"r_style": r_style, "r_bridge": r_bridge}
-BOTH = [(n, side) for n, f in FUNCTIONS.items() for side in f.sides]
+BOTH = [(n, s) for n, f in TABLE["functions"].items() for s in f.get("sides", MODULES)]
 # What R does not have.
 OURS = {"classes", "permutations", "seed"}
 # `vi` hands its other arguments on.

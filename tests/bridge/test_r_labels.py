@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shared import normal_rows
 
 import pyinterp as pi
 from r_bridge import RCode, RLearner, RModel
@@ -14,8 +15,7 @@ N = 80
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+    rng, frame = normal_rows(N, "a b", 3)
     return frame.assign(y=np.where(frame.a + 1.5 * rng.normal(size=N) > 1, "yes", "no"))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from shared import normal_rows
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -17,8 +18,7 @@ NAMES = ["z", "x", "u", "g"]  # in another order than in formulas
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=["x", "z", "u"])
+    rng, frame = normal_rows(N, "x z u", 4)
     frame["g"] = pd.Categorical(rng.choice(list("abc"), N))
     frame["y"] = frame["x"] + (frame["g"] == "b") + rng.normal(size=N)
     return frame.assign(k=pd.Categorical(np.where(frame["y"] > 0, "u", "v")))

@@ -232,8 +232,8 @@ for key in ("firm", "permutation"):
     "stand ins take what r s functions take": """
 from r_bridge.conversion import text_from_r
 from r_bridge.session import SESSION
-for function in r_style.r_functions.FUNCTIONS.values():
-    if "r_bridge" in function.sides:
+for name, function in r_style.r_functions.FUNCTIONS.items():
+    if hasattr(r_bridge, name):
         path = f"{function.package}::{function.name}"
         names = text_from_r(SESSION.call("function(f) names(formals(f))", r_bridge.RCode(path)))
         assert set(names) - {"..."} <= {a.name for a in function.arguments}, names

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from plotnine import ggplot, theme_minimal
+from shared import normal_rows
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
 import pyinterp as pi
@@ -30,8 +31,7 @@ def other():
 
 
 def fit(estimator):
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    rng, frame = normal_rows(90, "a b", 3)
     frame["g"] = pd.Categorical(rng.choice(["u", "v", "w"], 90))
     frame["still"] = 0.0
     frame["y"] = frame["a"] + rng.normal(size=90)
@@ -86,8 +86,7 @@ def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted):
 
 def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom():
     """A group has no R² on the others: its name is there, its point is not, and nothing warns."""
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["a", "b", "c", "y"])
+    _, frame = normal_rows(60, "a b c y", 3)
     learner = pi.Learner.from_formula(
         "y ~ .", frame, LinearRegression(), groups={"both": ["a", "b"]}
     )
@@ -563,8 +562,7 @@ def test_nats_are_on_the_axis_of_a_classifiers_likelihood():
 
 
 def test_points_without_an_estimate_are_counted_not_drawn():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    _, frame = normal_rows(60, "x z")
     model = LinearRegression().fit(frame, frame["x"] * frame["z"])
     fitted = pi.FittedModel(model, frame)
     whole, absent = fitted.pd("x", points=6).estimand, 2

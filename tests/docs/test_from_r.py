@@ -9,8 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -102,8 +102,7 @@ def test_tables_are_those_of_the_description(name):
     assert match[2] == TEXTS[name](), f"run python tests/docs/{Path(__file__).name}"
 
 
-RNG = np.random.default_rng(0)
-FRAME = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["a", "b", "k"])
+_, FRAME = normal_rows(30, "a b k")
 MODELS = [
     pi.FittedModel(kind().fit(FRAME, y), FRAME, y)
     for kind, y in (

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
@@ -35,8 +35,7 @@ def function_of_page(name):
 
 @cache
 def rows():
-    rng = np.random.default_rng(5)
-    data = pd.DataFrame(rng.normal(size=(160, 4)), columns=list("abcd"))
+    rng, data = normal_rows(160, "a b c d", 5)
     data["g"] = rng.choice(["u", "v", "w"], 160)
     data["y"] = data["a"] + 0.5 * data["a"] * data["b"] + (data["g"] == "u") + rng.normal(size=160)
     data["hit"] = np.where(data["a"] + rng.normal(size=160) > 0, "yes", "no")

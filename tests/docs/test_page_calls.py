@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from shared import normal_rows
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import (
@@ -146,8 +147,7 @@ FORMULA = f"y ~ {' + '.join(FEATURES)}"
 
 @cache
 def data():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(N, 6)), columns=["x", "z", "bmi", "bp", "age", "e"])
+    rng, frame = normal_rows(N, "x z bmi bp age e")
     frame["sex"] = rng.permutation(np.resize(["f", "m"], N))
     frame["subject"] = frame["patient"] = frame["id"] = np.arange(N) // 3
     frame["g"] = rng.permutation(np.resize(["a", "b", "c"], N))

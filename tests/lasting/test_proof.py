@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from shared import normal_rows
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, Ridge
 
@@ -21,8 +22,7 @@ LOST = 3  # refits that a kill took
 
 @pytest.fixture
 def data():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
+    _, frame = normal_rows(60, "y x z")
     return frame.assign(y=frame["y"] + frame["x"])
 
 

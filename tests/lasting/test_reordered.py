@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 
-RNG = np.random.default_rng(0)
-X = pd.DataFrame(RNG.normal(size=(80, 3)), columns=list("abc"))
+RNG, X = normal_rows(80, "a b c")
 Y = 3 * X.a + X.b + RNG.normal(size=80)
 ORDER, COLUMNS = RNG.permutation(80), [2, 0, 1]
 PLAN = pi.Subsampling(4)

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -34,8 +35,7 @@ def test_the_variance_is_unbiased_over_all_samples(n):
 
 @pytest.fixture(scope="module")
 def learner():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])
+    rng, frame = normal_rows(600, "a b", 1)
     frame["y"] = frame["a"] + rng.normal(size=600) ** 3
     return pi.Learner.from_formula("y ~ a + b", frame, LinearRegression())
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from asks import asks_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -21,8 +22,7 @@ EXACT = 1e-12
 
 
 def _data(n=90):
-    rng = np.random.default_rng(3)
-    x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    rng, x = normal_rows(n, "a b c", 3)
     sex = np.where(rng.random(n) < 0.4, "f", "m")
     y = x["a"] * np.where(sex == "f", 2.0, 0.5) + x["b"] ** 2 + 0.3 * rng.normal(size=n)
     return x.assign(sex=sex, y=y, id=np.arange(n) // 3)
@@ -213,8 +213,7 @@ def test_fresh_draws_have_no_rows_that_data_name():
 
 
 def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
+    _, frame = normal_rows(120, "x z y", 3)
     frame["y"] += frame["x"]
     frame["g"] = np.repeat(["a", "b"], 60)
     learner = pi.Learner.from_formula("y ~ x + z", frame, LinearRegression())
@@ -228,8 +227,7 @@ def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences():
 @pytest.mark.parametrize("kind", ["frequency", "sampling"])
 def test_weights_hold_within_groups_and_rows(kind):
     """A weight of 3 is three rows: in all numbers, or for sampling weights in the estimates."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x", "y"])
+    rng, frame = normal_rows(80, "x y")
     frame["y"] += frame["x"]
     frame["g"] = rng.choice(["a", "b"], 80)
     frame["w"] = rng.integers(1, 4, 80)

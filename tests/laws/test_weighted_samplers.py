@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -175,8 +176,7 @@ def test_many_rows_take_some_draws_with_their_error():
 
 
 def test_all_obstacles_are_in_one_message():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["x", "smoking", "bmi", "y"])
+    _, frame = normal_rows(60, "x smoking bmi y")
     frame.loc[:9, "smoking"] = frame.loc[5:7, "bmi"] = np.nan
     frame["w"] = 1.0 + np.arange(60) % 3
     fit = pi.Learner.from_formula(
@@ -208,8 +208,7 @@ def test_all_obstacles_are_in_one_message():
     [pi.samplers.Categorical(KNeighborsClassifier()), pi.samplers.Residual(KNeighborsRegressor())],
 )
 def test_an_estimator_that_would_learn_from_the_sample_alone_is_refused(sampler):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    rng, data = normal_rows(60, "x z")
     data["g"], data["y"] = np.resize(["a", "b"], 60), rng.normal(size=60)
     learner = pi.Learner.from_formula(
         "y ~ x + z + g", data, LinearRegression(), weights=np.resize([1.0, 3.0], 60),

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import seed as seed_of_cases
 from hypothesis import strategies as st
 from model_situations import ONCE
+from shared import normal_rows
 from sklearn import base, ensemble, linear_model, naive_bayes, neighbors, tree
 
 import pyinterp as pi
@@ -31,8 +32,7 @@ FORMULA = "y ~ a + I(b**2) + a:c + C(g)"
 
 
 def table(seed, n, offset, index):
-    rng = np.random.default_rng(seed)
-    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    rng, data = normal_rows(n, "a b c", seed)
     data["g"] = np.resize(["v", "u"], n)
     data["y"] = offset + data["a"] - data["b"] + (data["g"] == "u") + rng.normal(size=n)
     data["count"] = rng.poisson(np.exp(0.3 * data["a"])).astype(float)

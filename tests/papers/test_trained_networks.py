@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import norm
-from shared import check_of_sklearn
+from shared import check_of_sklearn, normal_rows
 from sklearn.base import clone
 
 import pyinterp as pi
@@ -26,8 +26,7 @@ QUICK = {
     ),
 }
 
-rng = np.random.default_rng(0)
-X = pd.DataFrame(rng.normal(size=(240, 3)), columns=["a", "b", "c"])
+rng, X = normal_rows(240, "a b c")
 NOISE = 3.0
 Y = 100 + 10 * np.sin(X["a"]) + 5 * X["b"] + rng.normal(0, NOISE, len(X))
 LABELS = np.where(2 * X["a"] + rng.logistic(size=len(X)) > 0, "yes", "no")

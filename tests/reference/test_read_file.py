@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
@@ -27,8 +28,7 @@ LEARNERS = {"ridge": Ridge(), "neighbors": KNeighborsRegressor(3)}
 @pytest.fixture(scope="module", params=LEARNERS)
 def saved(request, tmp_path_factory):
     """Return files and their tables: PFI with two features without effect, PD, of classes too."""
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("xzuv"))
+    rng, data = normal_rows(90, "x z u v")
     data["y"] = 2 * data["x"] + data["z"] + rng.normal(size=90)
     learner = pi.Learner.from_formula("y ~ x + z + u + v", data, LEARNERS[request.param])
     fit, folder = learner.fit(seed=1, progress=False), tmp_path_factory.mktemp("files")
@@ -55,8 +55,7 @@ OTHERS = {
 
 @pytest.fixture(scope="module")
 def others(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])
+    _, data = normal_rows(80, "x z y")
     data["g"] = np.resize(["a", "b"], 80)
     learner, folder = (
         pi.Learner.from_formula("y ~ x + z", data, Ridge()),

@@ -22,7 +22,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PredictionError, RefitError
-from pyinterp.models.adapters import column_positions, fits_intercept, needs_intercept, wants_codes
+from pyinterp.models.adapters import column_positions, needs_intercept, says, wants_codes
 
 SAME = 1e-9  # iterative fits of the same model from the same start
 
@@ -122,7 +122,7 @@ def test_a_model_class_is_wanted(model):
 )
 def test_who_needs_and_who_fits_an_intercept(estimator, fits):
     assert needs_intercept(estimator) == (not fits)
-    assert fits_intercept(estimator) == fits
+    assert says(estimator, "fit_intercept") == fits
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from functools import partial
 
 import lightgbm as lgb
 import numpy as np
-import pandas as pd
 import pytest
 import xgboost as xgb
 from fits import words_of
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -25,8 +25,7 @@ OBJECTIVES = ["poisson", "gamma", "tweedie"]
 
 
 def data_of(objective, unit=1.0):
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame(rng.normal(size=(N, 2)), columns=["x", "z"])
+    rng, data = normal_rows(N, "x z", 2)
     years = rng.uniform(0.1, 3, N)
     mean = years * np.exp(0.5 * data["x"] - 1.0)
     data["y"] = {

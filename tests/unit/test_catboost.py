@@ -1,8 +1,8 @@
 """CatBoost's trees against its own predictions, in batches."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from shared import normal_rows
 
 import pyinterp as pi
 
@@ -12,8 +12,7 @@ N = 120
 
 
 def draw(missing=False):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(N, 4)), columns=list("abcd"))
+    rng, X = normal_rows(N, "a b c d")
     X["b"], X["constant"] = X["b"].round(), 1.0
     if missing:
         X = X.mask(rng.random(X.shape) < 0.2)

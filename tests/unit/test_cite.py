@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import BayesianRidge, LinearRegression
 
 import pyinterp as pi
@@ -20,8 +19,7 @@ CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
 @pytest.fixture(scope="module")
 def res():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    rng, frame = normal_rows(60, "x z")
     frame["y"] = frame["x"] * (1 + frame["z"]) + rng.normal(size=60)
     return fit_of("y ~ x * z", frame, BayesianRidge(), pi.HalfSampling(2, pairs=5))
 

@@ -9,6 +9,7 @@ import statsmodels.formula.api as smf
 from fits import words_of
 from lightgbm import LGBMRegressor
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, RandomForestRegressor
@@ -317,8 +318,7 @@ def test_losses_come_from_one_source_whatever_the_offset(learner, offset):
 
 
 def test_predictions_that_single_precision_makes_constant_are_not_read_exactly():
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    rng, rows = normal_rows(200, "a b c")
     y = 1e7 + rng.normal(size=200)
     model = XGBRegressor(n_estimators=20, max_depth=3, n_jobs=1).fit(rows, y)
     assert np.ptp(model.predict(rows)) == 0

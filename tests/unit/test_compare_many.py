@@ -6,6 +6,7 @@ import pytest
 from fits import fit_of, words_of
 from numpy.testing import assert_allclose
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, Ridge
 
 import pyinterp as pi
@@ -16,8 +17,7 @@ LINEAR = LinearRegression()
 
 
 def data(seed):
-    rng = np.random.default_rng(seed)
-    x = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+    rng, x = normal_rows(N, "a b", seed)
     return x.assign(y=x["a"] + rng.normal(size=N))
 
 

@@ -3,9 +3,9 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
+from shared import normal_rows
 from sklearn.ensemble import BaggingRegressor, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import ElasticNet, LassoCV, LogisticRegression, Ridge
@@ -139,8 +139,7 @@ def test_a_sentence_says_what_the_table_says(row):
 
 
 def test_clusters_and_sampling_weights_have_simulations_of_their_own():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x1", "y"])
+    _, frame = normal_rows(150, "x1 y", 1)
     learner = pi.Learner.from_formula("y ~ x1", frame, Ridge())
     by_cluster = learner.fit(pi.HalfSampling(cluster=np.arange(150) // 3), seed=1)
     full = " ".join(by_cluster.pfi().summary(notes="full").notes)
@@ -174,8 +173,7 @@ ASKS = [
 
 @pytest.fixture(scope="module")
 def trees():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x1", "x2"])
+    rng, frame = normal_rows(80, "x1 x2", 1)
     side = np.where(frame["x1"] > 0, "above", "below")
     frame = frame.assign(side=side, y=frame["x1"] * frame["x2"] + rng.normal(size=80))
     tree = DecisionTreeRegressor(min_samples_leaf=5)

@@ -6,9 +6,9 @@ from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -46,8 +46,7 @@ Spy.__module__ = lgb.LGBMRegressor.__module__  # by which offsets are named
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
+    rng, frame = normal_rows(N, "a b c")
     frame.insert(0, "row", np.arange(N, dtype=float))
     frame["clinic"] = np.resize(np.arange(60), N)
     frame["e"] = rng.uniform(0.2, 3, N)

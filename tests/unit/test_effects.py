@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -17,8 +18,7 @@ EXACT = 1e-12  # the issue's bar
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["a", "b"])
+    rng, frame = normal_rows(80, "a b")
     frame["g"] = pd.Categorical(rng.choice(["lo", "mid", "hi"], 80), ["lo", "mid", "hi"])
     frame["y"] = frame["a"] ** 2 + frame["b"] * (frame["g"] == "hi") + rng.normal(size=80) / 10
     return frame

@@ -1,10 +1,10 @@
 """What-if predictions: the budget changes nothing, and rows meet the right donors."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -97,8 +97,7 @@ def test_the_budget_must_be_positive(data, memory_mb):
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
 def test_features_that_must_be_copied_have_the_bound_of_copies(estimator):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(1200, 4)), columns=["y", "a", "b", "c"])
+    _, data = normal_rows(1200, "y a b c")
     mcse = fit_of("y ~ a*b + c", data, estimator, pi.Holdout(0.5)).pfi().mcse
     assert mcse["a"] > 0
     assert mcse["c"] == 0

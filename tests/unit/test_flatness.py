@@ -9,6 +9,7 @@ import pytest
 from derivatives import derivatives
 from fits import fit_of, model_of, words_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -112,8 +113,7 @@ def test_contributions_by_perturbing_the_weights_of_rows(pair, spread):
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classes(classes):
-    rng = np.random.default_rng(8)
-    X = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    _, X = normal_rows(90, "a b", 8)
     y = np.array(list("uvw"))[np.digitize(X["a"] + X["b"] / 4, [0, 0.7][: classes - 1])]
     model = pi.FittedModel(RandomForestClassifier(20, random_state=1).fit(X, y), X, y)
     found = model.firm(points=5)

@@ -1,10 +1,10 @@
 """Limits of H and H²: shares end at 1, and few degrees of freedom have none, with the reason."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from fits import words_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import pyinterp as pi
@@ -16,8 +16,7 @@ PAIRS = [("a", "b"), ("c", "d"), ("c", "e")]
 
 @pytest.fixture(scope="module")
 def learner():
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    rng, data = normal_rows(120, "a b c d e", 3)
     data["y"] = data["a"] * data["b"] + data["c"] + rng.normal(size=120)
     boosting = HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=10)
     return pi.Learner.from_formula("y ~ .", data, boosting)

@@ -12,6 +12,7 @@ from by_refit import failing, pairs_of, refits_of, separate_of
 from fits import words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from shared import normal_rows
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from test_square import reference
@@ -261,8 +262,7 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect):
 
 
 def rows_of(n=61):
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["y", "x", "z"])
+    _, data = normal_rows(n, "y x z")
     data["id"] = np.arange(n) // 2
     data["g"] = np.where(data["x"] > 0.8, "rare", "usual")
     return data

@@ -11,6 +11,7 @@ import pytest
 from derivatives import derivatives
 from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -87,8 +88,7 @@ def test_gradient_by_finite_differences_and_cells_missing_or_repeated():
 
 
 def test_contributions_by_perturbing_the_weights_of_rows():
-    rng = np.random.default_rng(2)
-    X = pd.DataFrame(rng.normal(size=(25, 3)), columns=["a", "b", "c"])
+    _, X = normal_rows(25, "a b c", 2)
     model = pi.FittedModel(lambda r: np.exp(r["a"] * r["b"] / 4) + r["c"] * r["a"] * r["b"], X)
     found = model.vint([("a", "b")], points=4)
     surface = model.pd(["a", "b"], points=4)
@@ -103,8 +103,7 @@ def test_contributions_by_perturbing_the_weights_of_rows():
 
 
 def test_classes_and_engines():
-    rng = np.random.default_rng(3)
-    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    _, X = normal_rows(60, "a b", 3)
     y = np.array(list("uvw"))[np.digitize(X["a"] * X["b"], [-0.3, 0.3])]
     forest = RandomForestClassifier(10, random_state=1).fit(X, y)
     exact, batched = (pi.FittedModel(forest, X, y, engine=e) for e in ("trees", "batched"))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import expit, logit
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -114,8 +115,7 @@ def test_at_an_end_of_the_range_intervals_end_there():
 
 @pytest.fixture(scope="module")
 def rare():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    rng, frame = normal_rows(120, "a b c", 4)
     event = rng.random(120) < expit(-2.5 + 1.5 * frame["a"])
     return frame.assign(y=np.where(event, "yes", "no"))
 

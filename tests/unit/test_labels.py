@@ -1,9 +1,9 @@
 """Labels are those of a model's own `predict`, whatever its probabilities are."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import special
+from shared import normal_rows
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
@@ -56,8 +56,7 @@ class Platt(LinearSVC):  # untyped
 
 
 def rows(classes=2):
-    rng = np.random.default_rng(3)
-    X = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+    rng, X = normal_rows(N, "a b", 3)
     edges = [0.9] if classes == 2 else [-0.3, 0.9]
     codes = np.digitize(X.a + rng.normal(size=N), edges)
     return X, np.array(["no", "so", "yes"])[codes * (2 if classes == 2 else 1)]

@@ -8,6 +8,7 @@ import statsmodels.api as sm
 import xgboost
 from fits import words_of
 from numpy.testing import assert_array_equal
+from shared import normal_rows
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -279,8 +280,7 @@ def test_a_variable_without_any_value_is_named():
 
 
 def test_a_variable_with_the_name_of_the_response_leaves_its_rows_out_too():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(30, 2)), columns=["y", "x"])
+    rng, X = normal_rows(30, "y x")
     response = X["y"].to_numpy() + rng.normal(size=30)
     model = HistGradientBoostingRegressor(max_iter=3).fit(X, response)
     gaps = X.assign(y=X["y"].mask(X["y"] > 1))

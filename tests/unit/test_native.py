@@ -9,6 +9,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -112,8 +113,7 @@ def test_garson_by_hand_and_its_laws():
 
 
 def test_networks_of_scikit_learn():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
+    _, X = normal_rows(60, "a b c")
     network = MLPRegressor(hidden_layer_sizes=[4], solver="lbfgs", max_iter=5000, random_state=1)
     model = pi.FittedModel(network.fit(X, X["a"] - X["b"]), X)
     default = model.native_importance()
@@ -239,8 +239,7 @@ def test_what_a_model_does_not_have_is_refused(data):
 
 def test_a_machine_for_two_classes_has_its_weights():
     """One row; one for several classes has a row for every pair of classes, and is refused."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    _, X = normal_rows(60, "a b")
     y = np.where(X["a"] > X["b"], "yes", "no")
     model = SVC(kernel="linear").fit(X, y)
     found = pi.FittedModel(model, X, y).native_importance("raw")
@@ -248,8 +247,7 @@ def test_a_machine_for_two_classes_has_its_weights():
 
 
 def test_statistics_of_a_pipelines_last_step_are_named_by_it():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "y"])
+    _, data = normal_rows(60, "a b y")
     piped = make_pipeline(FunctionTransformer(), pi.statsmodels_learner(sm.OLS))
     for estimator in (pi.statsmodels_learner(sm.OLS), piped):
         found = model_of("y ~ a + b", data, estimator).native_importance("stat")

@@ -11,6 +11,7 @@ import statsmodels.formula.api as smf
 import xgboost as xgb
 from fits import fit_of, model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -28,8 +29,7 @@ FOLDS = KFold(3)
 
 
 def counts(n=90):
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    rng, data = normal_rows(n, "x z", 1)
     data["g"] = rng.choice(list("abc"), n)
     data["e"] = np.exp(1.5 * rng.normal(size=n)) * 10
     data["log_e"] = np.log(data["e"])

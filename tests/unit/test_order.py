@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import (
     ElasticNet,
     HuberRegressor,
@@ -44,8 +45,7 @@ FEW = pi.HalfSampling(0, pairs=5)
 
 def signed_data(scale=1.0):
     """The largest effect is negative, and so is the second largest."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["small", "up", "down", "most"])
+    rng, frame = normal_rows(120, "small up down most")
     frame["y"] = scale * (frame @ [0.1, 1.0, -2.0, -4.0] + rng.normal(size=120))
     return frame
 
@@ -157,8 +157,7 @@ def test_ratios_are_ordered_by_their_distance_from_one():
 
 
 def test_importances_are_ordered_with_their_sign():
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    rng, frame = normal_rows(60, "a b c d", 1)
     frame["y"] = rng.normal(size=60)
     tree = DecisionTreeRegressor(random_state=0)
     pfi = fit_of("y ~ .", frame, tree).pfi()

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -14,8 +15,7 @@ import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
 
 N = 90
-RNG = np.random.default_rng(6)
-DATA = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"])
+RNG, DATA = normal_rows(N, "a b", 6)
 LABELS = ["worse", "same", "better"]  # not in alphabetical order
 DATA["o"] = pd.cut(DATA.a + RNG.logistic(size=N), [-99, -0.7, 1.2, 99], labels=LABELS)
 CODES = DATA.o.cat.codes.to_numpy()

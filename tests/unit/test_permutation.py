@@ -1,9 +1,9 @@
 """Permutation importance: closed forms, the literal double loop, and Monte Carlo error."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
@@ -17,8 +17,7 @@ EXACT = 1e-10  # the issue's bar for closed forms; measured differences are near
 
 
 def linear_data(n=60, seed=1):
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    rng, X = normal_rows(n, "a b c", seed)
     X["b"] = X["b"].round(0)  # ties, so that distinct donors matter
     return X, X["a"] - 2 * X["b"] + rng.normal(size=n)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 
@@ -45,8 +46,7 @@ def halved(x):
 @pytest.fixture(scope="module")
 def learner():
     """A formula with functions, splines, categories and a function of ours."""
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    rng, data = normal_rows(60, "x z")
     data["g"] = rng.permutation(np.repeat(["a", "b", "c"], 20))
     data["y"] = data["x"] + rng.normal(size=60)
     formula = "np.sinh(y) ~ halved(x) + cr(z, df=3) + C(g, Sum) + scale(x):z"
@@ -126,8 +126,7 @@ def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(fitted):
 
 def test_an_equal_loss_takes_the_same_path():
     """That of all pairs, without Monte Carlo error, whatever copy of the loss it is."""
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(3000, 1)), columns=["x"])
+    _, data = normal_rows(3000, "x")
     model = LinearRegression().fit(data, data["x"])
     copied = WAYS["pickle"](LOSSES["squared"])
     results = [pi.FittedModel(model, data, data["x"] + 1).pfi(loss=x) for x in ("squared", copied)]

@@ -8,6 +8,7 @@ import pytest
 from fits import fit_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from shared import normal_rows
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -120,8 +121,7 @@ def test_harm_is_shown_as_well_as_help():
 
 @pytest.fixture(scope="module")
 def fitted():
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
+    rng, data = normal_rows(120, "a b c d e", 4)
     data["y"] = data["a"] + 0.3 * data["b"] + rng.normal(size=120)
     tree = DecisionTreeRegressor(min_samples_leaf=8, random_state=0)
     return fit_of("y ~ .", data, tree, seed=2)
@@ -153,8 +153,7 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
     It has a standard error of 15% over 24 seeds; the report is by the delta method, from 15 pairs.
     Four standard errors are 60%.
     """
-    rng = np.random.default_rng(9)
-    data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
+    rng, data = normal_rows(100, "a b", 9)
     data["y"] = data["a"] + data["b"] + rng.normal(size=100)
     results = [fit_of("y ~ a + b", data, LinearRegression(), seed=seed) for seed in range(24)]
     types = ("half-sample", "half-sample-t")
@@ -169,8 +168,7 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
 
 def test_rows_near_no_effect_have_none():
     """For these it was too small: by a third in rows without an effect, over 50 seeds."""
-    rng = np.random.default_rng(9)
-    data = pd.DataFrame(rng.normal(size=(100, 4)), columns=["a", "b", "c", "d"])
+    rng, data = normal_rows(100, "a b c d", 9)
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=100)
     fit = fit_of("y ~ .", data, LinearRegression(), seed=1)
     for results in (fit.pfi(), fit.pfi(relation="ratio"), fit.cvim(), fit.mvim()):

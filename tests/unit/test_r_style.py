@@ -6,6 +6,7 @@ import pytest
 import statsmodels.formula.api as smf
 from fits import model_of
 from numpy.testing import assert_allclose
+from shared import normal_rows
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -207,8 +208,7 @@ def test_h_statistics_of_three_classes_are_refused():
 
 
 def three_variables():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("xzw"))
+    _, data = normal_rows(60, "x z w")
     model = LinearRegression().fit(data, data["x"] * data["z"] + data["w"])
     return pi.FittedModel(model, data), data
 

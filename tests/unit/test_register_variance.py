@@ -1,10 +1,10 @@
 """A variance of a user's: naive loops give the same, and every option takes its name."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -32,8 +32,7 @@ def registered():
 
 @pytest.fixture(scope="module")
 def folds():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "z", "noise"])
+    rng, data = normal_rows(60, "x z noise")
     data["y"] = data["x"] + data["z"] / 2 + rng.normal(size=60)
     return fit_of("y ~ x + z + noise", data, LinearRegression(), pi.CrossValidation(6))
 
@@ -74,8 +73,7 @@ def test_what_it_needs_is_asked_for(folds):
 
 
 def test_coefficients_are_there_for_those_that_need_them():
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["x", "y"])
+    _, data = normal_rows(50, "x y", 1)
     model = smf.ols("y ~ x", data).fit()
 
     def doubled(replicates):

@@ -1,9 +1,8 @@
 """Differences and ratios: their null values, floors, units, and what is neither."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -14,8 +13,7 @@ ASKED = {"pfi": {"loss": "absolute"}, "metric": {"metric": "rmse"}, "loco": {"lo
 
 @pytest.fixture(scope="module")
 def results():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    rng, data = normal_rows(60, "x z")
     data["y"] = 2 * data["x"] + rng.normal(size=60)
     return fit_of("y ~ x + z", data, LinearRegression(), pi.Subsampling(3))
 

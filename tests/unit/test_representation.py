@@ -4,10 +4,10 @@ import inspect
 from functools import cache, partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from by_refit import estimates_of
 from fits import fit_of
+from shared import normal_rows
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
@@ -37,8 +37,7 @@ def absolute(y, prediction):
 
 @cache
 def data():
-    rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    rng, frame = normal_rows(60, "a b", 3)
     return frame.assign(y=frame.a + rng.normal(size=60))
 
 

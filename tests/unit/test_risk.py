@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from by_refit import estimates_of
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -13,8 +14,7 @@ from pyinterp.errors import LossError, OptionError
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
+    rng, data = normal_rows(90, "x z", 2)
     data["y"] = 3 + 2 * data["x"] + rng.normal(size=90)
     data["g"] = pd.cut(data["y"], [-np.inf, 1, 4, np.inf], labels=["a", "b", "c"]).astype(str)
     return data

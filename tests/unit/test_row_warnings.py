@@ -9,6 +9,7 @@ from by_refit import refits_of
 from fits import fit_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -59,8 +60,7 @@ def test_few_rows_that_decide_are_beyond_the_limit():
 
 
 def test_ratios_depend_on_the_skewness_of_the_loss_too():
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
+    rng, frame = normal_rows(120, "x z", 4)
     frame["y"] = 4 * frame["x"] + rng.normal(size=120)
     frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
     results = fit_of("y ~ x", frame, LinearRegression())

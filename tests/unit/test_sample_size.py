@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 from statsmodels.stats.power import TTestPower
 
@@ -19,8 +20,7 @@ STUDY = Path(__file__).parents[2] / "studies" / "results" / "sample_size.csv"
 
 @pytest.fixture(scope="module")
 def res():
-    rng = np.random.default_rng(3)
-    data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
+    rng, data = normal_rows(150, "a b c d", 3)
     y = 0.7 * data["a"] + 0.4 * data["b"] + rng.normal(size=150)
     return pi.Learner(y, data, LinearRegression()).fit(seed=1)
 
@@ -98,8 +98,7 @@ def test_ratios_are_counted_from_one(res):
 
 def test_importances_have_a_size_by_the_half_sample_variance_alone():
     # By other variances n would be 1 for an importance near 0, whose pilot hardly varies.
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    rng, X = normal_rows(120, "a b")
     learner = pi.Learner(X["a"] + rng.normal(size=120), X, LinearRegression())
     results = learner.fit(pi.CrossValidation(5), seed=1)
     with pytest.raises(InferenceError, match="half-sample variance"):

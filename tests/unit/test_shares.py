@@ -1,10 +1,10 @@
 """Binomial models of statsmodels that were fitted to shares: their own `predict`, by trials."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from shared import normal_rows
 
 import pyinterp as pi
 from pyinterp.errors import DataError, LossError, OptionError
@@ -13,8 +13,7 @@ SAME = 1e-10  # as asked of naive loops over `predict`
 N = 40
 BINOMIAL = sm.families.Binomial()
 
-rng = np.random.default_rng(3)
-DATA = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+rng, DATA = normal_rows(N, "a b", 3)
 DATA["trials"] = rng.integers(2, 12, N)
 DATA["yes"] = rng.binomial(DATA.trials, 1 / (1 + np.exp(-DATA.a - DATA.b / 2)))
 DATA["no"] = DATA.trials - DATA.yes

@@ -3,12 +3,12 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from asks import asks_of
 from fits import fit_of
 from numpy.testing import assert_allclose
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -16,8 +16,7 @@ import pyinterp as pi
 
 @pytest.fixture(scope="module")
 def res():
-    rng = np.random.default_rng(5)
-    data = pd.DataFrame(rng.normal(size=(150, 3)), columns=["a", "b", "c"])
+    rng, data = normal_rows(150, "a b c", 5)
     data["g"] = rng.choice(["u", "v"], 150)
     data["y"] = 3 + data["a"] + data["b"] / 2 + rng.normal(size=150)
     return fit_of("y ~ a + b + c + g", data, LinearRegression(), pi.HalfSampling(5, pairs=8))

@@ -14,6 +14,7 @@ from by_copies import Asked, compare, same_importance, whatif_of
 from fits import model_of
 from lightgbm import LGBMClassifier, LGBMRegressor
 from numpy.testing import assert_allclose, assert_array_equal
+from shared import normal_rows
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -455,8 +456,7 @@ class TestWhatTheRowsDoNotShow:
         check(model.fit(X, y), X, y)
 
     def test_formulas_of_statsmodels_that_mix_in_a_few_rows(self):
-        rng = np.random.default_rng(0)
-        data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["y", "a"])
+        _, data = normal_rows(200, "y a")
         data["flag"] = (np.arange(200) % 20 == 7).astype(float)
         data["y"] += data["a"] * data["flag"] * 9 + data["a"]
         same(smf.ols("y ~ a*flag", data).fit(), data, "y")

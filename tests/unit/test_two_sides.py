@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, Ridge
 
 import pyinterp as pi
@@ -18,8 +18,7 @@ WEIGHTS = np.array(
 
 @pytest.fixture(scope="module")
 def fitted():
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    rng, data = normal_rows(80, "a b c d", 1)
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
     return fit_of("y ~ .", data, LinearRegression(), pi.HalfSampling(5, pairs=8))
 
@@ -90,8 +89,7 @@ def test_the_table_says_so_and_others_are_t_tests(fitted):
 
 def test_terms_that_are_nearly_the_same_have_no_certain_difference():
     """Their limits cancel: a side is bounded by the ratios of the terms' own sides."""
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    rng, data = normal_rows(90, "a b c", 1)
     data["b"] = data["a"] + 1e-3 * rng.normal(size=90)
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=90)
     pfi = fit_of("y ~ .", data, Ridge(5.0), pi.HalfSampling(5, pairs=8)).pfi()

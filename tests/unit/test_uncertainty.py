@@ -7,6 +7,7 @@ import statsmodels.api as sm
 from fits import fit_of
 from numpy.testing import assert_allclose
 from scipy import stats
+from shared import normal_rows
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -31,8 +32,7 @@ from pyinterp.results.together import DECISIONS
 from pyinterp_papers.processes import wood_regression
 
 N = 40
-RNG = np.random.default_rng(3)
-X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
+RNG, X = normal_rows(N, "a b c", 3)
 X["b"] = 0.8 * X["a"] + 0.6 * X["b"]
 Y = X["a"] + X["b"] ** 2 + RNG.normal(scale=0.5, size=N)
 LABELS = pd.Series(np.where(Y.median() < Y, "yes", "no"), name="y")

@@ -9,10 +9,9 @@ import zipfile
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -28,8 +27,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
 
 @pytest.fixture(scope="module")
 def fit():
-    rng = np.random.default_rng(0)
-    data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
+    rng, data = normal_rows(40, "x z")
     data["y"] = data["x"] + rng.normal(size=40)
     return fit_of("y ~ x + z", data, LinearRegression(), pi.HalfSampling(3, pairs=5))
 

@@ -204,10 +204,10 @@ class RightSide(NamedTuple):
         return set(chain.from_iterable(map(attrgetter("names"), self.factors)))
 
 
-def callers_names(depth: int) -> Mapping[str, Any]:
-    """Return the names that the code around a call sees; 0 is the code that calls this."""
+def callers_names() -> Mapping[str, Any]:
+    """Return the names that the code around a call of the function that calls this sees."""
     try:
-        frame = sys._getframe(depth + 1)
+        frame = sys._getframe(2)
     except ValueError:  # called from R or C, not from Python
         return {}
     return ChainMap(frame.f_locals, frame.f_globals)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -160,9 +160,9 @@ def partial_dependence(
 
     (Molnar et al. 2021, eqs 1 and 2). The curve of one row, :math:`f(x, x_C^{(i)})`, is its ICE.
     """
-    check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
-    check_choice("average", average, ("mean", "exemplar"))
-    check_choice("of", of, ("prediction", "entropy", "nll"))
+    check_choice("kind", kind, get_args(PDKind))
+    check_choice("average", average, get_args(Average))
+    check_choice("of", of, get_args(PDOf))
     names = variables_of(problem, features)
     if average != "mean" and kind != "pd":
         raise OptionError(

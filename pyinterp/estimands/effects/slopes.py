@@ -88,7 +88,8 @@ def ame(
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.sample.variables
-    contrasts = [name for name in names if _has_contrast(problem, name)]
+    # Of two values too: between them a tree sees no change.
+    contrasts = [n for n in names if has_levels(problem, n) or data[n].nunique() == 2]
     levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
     check_complete(data, numbers, "An average marginal effect")
@@ -141,11 +142,6 @@ def ame(
         linear=outputs.linear,
         why_no_weights=None,
     )
-
-
-def _has_contrast(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels, or two values only: between them a tree sees no change."""
-    return has_levels(problem, name) or problem.sample.variables[name].nunique() == 2
 
 
 def _limits(

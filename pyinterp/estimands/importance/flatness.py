@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
 Spread = Literal["sd", "mad", "iqr"]
-SPREADS = ("sd", "mad", "iqr")
 NAMES = {
     "sd": "standard deviation",
     "mad": "median absolute deviation (times 1.4826)",
@@ -142,7 +141,7 @@ def flatness(
     **curve
         Options of `partial_dependence`.
     """
-    check_choice("spread", spread, SPREADS)
+    check_choice("spread", spread, get_args(Spread))
     check_flag("ice", ice)
     if features is None:
         names = [name for variables in problem.features.values() for name in variables]

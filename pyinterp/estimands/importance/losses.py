@@ -121,7 +121,7 @@ def marginal_losses(
     loss: Loss,
     permutations: Permutations,
     draw: Callable[[], np.random.Generator],
-    weights: FloatArray | None = None,
+    weights: FloatArray | None,
 ) -> LossPair:
     r"""Return the mean loss with a feature replaced, and with its values as they are.
 

@@ -122,11 +122,11 @@ def pfi(
 
 def metric_importance(
     problem: Problem,
-    features: Names | None = None,
+    features: Names | None,
     *,
     metric: MetricLike,
-    permutations: PermutationsOrRows = "auto",
-    relation: Relation = "difference",
+    permutations: PermutationsOrRows,
+    relation: Relation,
 ) -> Estimand:
     r"""Importance of features by how much worse a metric gets.
 

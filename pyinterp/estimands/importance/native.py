@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from pyinterp.whatif import WhatIf
 from pyinterp.whatif.inputs import numbers
 
 Native = Literal["stat", "raw", "impurity", "olden", "garson"]
-NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 
 # Rows in which every value of a variable is tried, to see which inputs it drives.
 PROBES = 3
@@ -77,7 +76,7 @@ def native_importance(
     {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
     """
     if type is not None:
-        check_choice("type", type, NATIVE)
+        check_choice("type", type, get_args(Native))
     return Estimand(
         key=("native", type, tuple(problem.features.items())),
         terms=Terms.plain(()),

@@ -23,7 +23,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import without_rounding
 from pyinterp.estimands.population import outputs_of, responses_of
 from pyinterp.estimands.questions import method
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations
 from pyinterp.whatif import PREDICTIONS
 
@@ -86,6 +86,12 @@ def sage(problem: Problem) -> Estimand:
         exact="All draws and subsets, no Monte Carlo error.",
         inexact="as some of all draws, or orderings, are used",
     )
+    name = "R²" if loss == LOSSES["squared"] else "D²"
+    of_loss = Words(
+        label=f"{name} share",
+        title=f"shares of {name}",
+        meaning=f"Share of the loss of a mean prediction, mean over refits: all add up to {name}.",
+    )
     make = partial(
         Estimand,
         key=("sage", tuple(features.items())),
@@ -101,16 +107,7 @@ def sage(problem: Problem) -> Estimand:
         words=words,
         coverage=("SAGE",),
         parameter=Parameter(null=0.0),  # no square: of a correlated null it is nearly normal
-        diagnostic=make(read=_of_loss, form="of the loss", words=_of_loss_in_words(loss)),
-    )
-
-
-def _of_loss_in_words(loss: Loss) -> Words:
-    name = "R²" if loss == LOSSES["squared"] else "D²"
-    return Words(
-        label=f"{name} share",
-        title=f"shares of {name}",
-        meaning=f"Share of the loss of a mean prediction, mean over refits: all add up to {name}.",
+        diagnostic=make(read=_of_loss, form="of the loss", words=of_loss),
     )
 
 

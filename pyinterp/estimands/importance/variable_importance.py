@@ -269,7 +269,7 @@ def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
     )
 
 
-def additive_importance(problem: Problem, features: Names | None = None) -> Estimand:
+def additive_importance(problem: Problem, features: Names | None) -> Estimand:
     r"""MVIM that a feature has if it enters additively, :math:`2 V(f_j(X_j))` (Khan et al., eq. 6).
 
     :math:`f_j` is the accumulated local effect (Apley and Zhu 2020) over 20 intervals between

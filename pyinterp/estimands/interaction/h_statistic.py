@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
 Order = Literal["overall", "pairwise", "three-way", "total", "importance"]
-ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
 
 # Predictions that are kept between two uses; those beyond are made twice.
 KEPT_BYTES = 2**27
@@ -130,7 +129,7 @@ def h_statistic(
     >>> product.fit(pi.Holdout(0.7), seed=1).h_statistic().params.round(3).to_dict()
     {'bmi': 0.002, 'bp': 0.002}
     """
-    check_choice("order", order, ORDERS)
+    check_choice("order", order, get_args(Order))
     check_flag("normalize", normalize)
     check_flag("squared", squared)
     check_count("most_rows", most_rows, 2)

@@ -108,7 +108,7 @@ def _empty(
     return tiles[~pd.MultiIndex.from_frame(there).isin(held)].drop_duplicates()
 
 
-def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) -> p9.ggplot:
+def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool) -> p9.ggplot:
     """Draw a panel of tiles per value of the third variable, of every class."""
     terms = results.estimand.terms
     axis, name = terms.axes[2], terms.axis_names[2]
