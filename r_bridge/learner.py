@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -183,6 +183,28 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             response
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
+
+    def leave_out(self, columns: Collection[str], kept: Collection[str]) -> None:
+        """Take the terms of columns out of the formula, if it has one.
+
+        Raises
+        ------
+        OptionError
+            If the formula then has no term of a column that is kept.
+
+        Examples
+        --------
+        >>> learner = r_bridge.RLearner("mgcv::gam", formula="y ~ s(age) + te(age, bmi) + s(bmi)")
+        >>> learner.leave_out(["age"], ["bmi"])
+        >>> learner.formula
+        'y ~ s(bmi)'
+        """
+        if self.formula is not None:
+            try:
+                text = SESSION.call("text_without", self.formula, texts(columns), texts(kept))
+            except RCallError as error:
+                raise OptionError(error.message) from error
+            self.formula = text_from_r(text)[0]
 
     def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
         """Fit the model in R."""

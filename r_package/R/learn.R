@@ -15,7 +15,7 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
   plain <- all(labels %in% c(variables, paste0("`", variables, "`")))
   no_intercept <- !by_r && !attr(terms, "intercept")
   if (by_r) {
-    estimator <- of_r(learner, name, formula, plain, data[[response]], list(...))
+    estimator <- of_r(learner, name, formula, variables, plain, data[[response]], list(...))
   } else {
     estimator <- if (is.character(learner)) py(python()$bridge, "estimator", learner, ...) else learner
     if (no_intercept && !identical(list(...)$fit_intercept, FALSE)) {
@@ -27,7 +27,7 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
     plain <- plain && !any(vapply(data[variables], kind_of, "") %in% c("Date", "POSIXct"))
     if (!plain) {
       words <- paste(labels, collapse = " + ")
-      estimator <- python()$bridge$on_columns(callback(columns_of(terms)), words, estimator)
+      estimator <- python()$bridge$on_columns(callback(columns_of(terms, variables)), words, estimator)
       options$design <- "frame"
     }
   }
@@ -56,14 +56,14 @@ variables_of <- function(terms, labels, data) {
 }
 
 # Columns of terms for Python: what a design learns (knots, centers, levels) is of the rows of the fit.
-columns_of <- function(terms) {
-  terms <- stats::delete.response(terms)
+columns_of <- function(terms, variables) {
+  formula <- stats::formula(stats::delete.response(terms))
   kept <- list()
   function(columns, key = NULL) {
     rows <- from_columns(columns)
     if (is.null(key)) {
-      frame <- stats::model.frame(terms, rows)
-      contrasts <- attr(stats::model.matrix(terms, frame), "contrasts")
+      frame <- stats::model.frame(without_absent(formula, variables, rows), rows)
+      contrasts <- attr(stats::model.matrix(attr(frame, "terms"), frame), "contrasts")
       kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame), contrasts)
       return(length(kept))
     }
@@ -74,7 +74,7 @@ columns_of <- function(terms) {
 }
 
 # A learner of R: Python asks it to fit, and to predict by the key of a fit.
-of_r <- function(fun, name, formula, plain, y, arguments) {
+of_r <- function(fun, name, formula, variables, plain, y, arguments) {
   for (each in names(arguments)[lengths(arguments) == length(y)]) {
     stop("`", each, "` has a value for each row, which refits can't draw: use a column, in a ",
          "function(formula, data) of your own", call. = FALSE)
@@ -91,6 +91,7 @@ of_r <- function(fun, name, formula, plain, y, arguments) {
   fit <- function(columns, y, seed) {
     rows <- from_columns(columns)
     rows[[response]] <- from_column(y)
+    formula <- without_absent(formula, variables, rows)
     set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
     model <- eval(as.call(c(quote(fun), quote(formula), data = quote(rows), arguments)))
     key <- as.character(length(kept) + 1L)
@@ -99,6 +100,10 @@ of_r <- function(fun, name, formula, plain, y, arguments) {
   }
   answer <- function(key, columns) predicted(kept[[key]], columns)
   python()$bridge$learner_of_r(callback(fit), callback(answer), shown, if (classes) list())
+}
+# A formula for rows that lack variables, as those of `loco` do.
+without_absent <- function(formula, variables, rows) {
+  state$fits$formula_without(formula, setdiff(variables, names(rows)), names(rows))
 }
 predicted <- function(kept, columns, params = NULL) {
   as.double(state$fits$predict_fit(kept[[1L]], from_columns(columns), kept[[2L]], NULL, TRUE, params))
