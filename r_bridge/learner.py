@@ -191,13 +191,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         ------
         OptionError
             If the formula then has no term of a column that is kept.
-
-        Examples
-        --------
-        >>> learner = r_bridge.RLearner("mgcv::gam", formula="y ~ s(age) + te(age, bmi) + s(bmi)")
-        >>> learner.leave_out(["age"], ["bmi"])
-        >>> learner.formula
-        'y ~ s(bmi)'
         """
         if self.formula is not None:
             try:

@@ -63,8 +63,9 @@ columns_of <- function(terms, variables) {
     rows <- from_columns(columns)
     if (is.null(key)) {
       frame <- stats::model.frame(without_absent(formula, variables, rows), rows)
-      contrasts <- attr(stats::model.matrix(attr(frame, "terms"), frame), "contrasts")
-      kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame), contrasts)
+      terms <- attr(frame, "terms")
+      contrasts <- attr(stats::model.matrix(terms, frame), "contrasts")
+      kept[[length(kept) + 1L]] <<- list(terms, stats::.getXlevels(terms, frame), contrasts)
       return(length(kept))
     }
     frame <- state$fits$with_contrasts(stats::model.frame(kept[[key]][[1L]], rows, xlev = kept[[key]][[2L]]))
@@ -81,8 +82,9 @@ of_r <- function(fun, name, formula, variables, plain, y, arguments) {
   }
   if (grepl("function(", name, fixed = TRUE)) name <- "function of R"
   shown <- if (plain) name else paste0(name, "(", deparse1(formula), ")")
-  response <- deparse1(formula[[2L]])
-  formula[[2L]] <- as.name(response)  # as it is analyzed, log(y) too
+  # As it is analyzed, log(y) too: by a plain word, since mgcv reads names as code.
+  response <- make.unique(c(variables, make.names(deparse1(formula[[2L]]))))[length(variables) + 1L]
+  formula[[2L]] <- as.name(response)
   classes <- is.factor(y) || is.character(y) || is.logical(y)
   needed <- switch(sub(".*::", "", name), ranger = , svm = list(probability = TRUE),
                    glm = , gam = , bam = list(family = "binomial"))
