@@ -46,7 +46,7 @@ BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
 TAKES_MISSING = {"rpart::rpart", "rpart", "gbm::gbm", "gbm"}
 
 # What R's own words leave out.
-MISSING = 'Rows have missing values: leave them out by `missing="drop"`.'
+MISSING = 'Rows have missing values: leave them out by `missing="drop"`, or fill them in.'
 TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
     "glmnet and the like take a matrix and the response in the place of a formula and data: "
     "`x <- model.matrix(formula, data)[, -1]`, `y <- model.response(model.frame(formula, data))`."

@@ -80,7 +80,7 @@ of_r <- function(fun, name, formula, variables, plain, y, arguments) {
     stop("`", each, "` has a value for each row, which refits can't draw: use a column, in a ",
          "function(formula, data) of your own", call. = FALSE)
   }
-  if (grepl("function(", name, fixed = TRUE)) name <- "function of R"
+  if (grepl("function ?\\(", name)) name <- "function of R"
   shown <- if (plain) name else paste0(name, "(", deparse1(formula), ")")
   # As it is analyzed, log(y) too: by a plain word, since mgcv reads names as code.
   response <- make.unique(c(variables, make.names(deparse1(formula[[2L]]))))[length(variables) + 1L]
@@ -95,7 +95,11 @@ of_r <- function(fun, name, formula, variables, plain, y, arguments) {
     rows[[response]] <- from_column(y)
     formula <- without_absent(formula, variables, rows)
     set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
-    model <- eval(as.call(c(quote(fun), quote(formula), data = quote(rows), arguments)))
+    call <- as.call(c(quote(fun), quote(formula), data = quote(rows), arguments))
+    model <- tryCatch(eval(call), error = function(e) {
+      remedy <- ". Rows have missing values: leave them out by options = list(missing = \"drop\"), or fill them in"
+      stop(sub("[.]$", "", conditionMessage(e)), if (anyNA(rows, recursive = TRUE)) remedy, call. = FALSE)
+    })
     key <- as.character(length(kept) + 1L)
     kept[[key]] <- list(model, if (classes) levels(factor(rows[[response]])))
     key

@@ -144,7 +144,12 @@ def test_probabilities_under_other_names_are_refused(data, fit):
 
 
 @pytest.mark.parametrize(
-    "code", ["mgcv::gam(y ~ x, data = d, offset = z)", "rpart::rpart(y ~ x + offset(z), d)"]
+    "code",
+    [
+        "mgcv::gam(y ~ x, data = d, offset = z)",
+        "rpart::rpart(y ~ x + offset(z), d)",
+        "glm(y ~ x, data = d, offset = z)",
+    ],
 )
 def test_an_offset_that_predictions_lack_is_refused(code, data, fit):
     with pytest.raises(RCallError, match="leaves the offset out"):
