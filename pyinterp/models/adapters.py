@@ -85,12 +85,12 @@ def by_variable(estimator: Any, design: Design) -> Any:
     return fresh(estimator).set_params(interaction_cst=sets)
 
 
-def without_columns(estimator: Any, left_out: Collection[str], kept: Collection[str]) -> Any:
-    """Return a copy of an estimator whose parameters name no columns that are left out.
+def without_columns(estimator: Any, columns: Collection[str], kept: Collection[str]) -> Any:
+    """Return a copy of an estimator whose parameters name no columns but those that are kept.
 
     These are parameters by name of column, the columns of a ColumnTransformer, and a formula.
     """
-    changed, reduced = dict[str, Any](), fresh(estimator)
+    changed, reduced, left_out = dict[str, Any](), fresh(estimator), {*columns} - {*kept}
     final = innermost(reduced)
     if hasattr(final, "leave_out"):
         final.leave_out(left_out, kept)

@@ -88,14 +88,11 @@ class LeaveOut:
             if (refit.number, variables) in self._predictions:
                 continue
             reduced = without(refit.design, variables)
-            kept = None
-            if self.checkpoint is not None:
-                kept = self.checkpoint.left_out(refit.number, variables)
             if reduced is None:
                 self._predictions[refit.number, variables] = None
                 continue
             jobs.append((refit, feature, variables, reduced))
-            if kept is not None:
+            if self.checkpoint and (kept := self.checkpoint.left_out(refit.number, variables)):
                 there.append((jobs[-1], kept))
         if there and self._prove(*there[-1], times=1 + (len(there) == 1)):
             self._predictions.update({(one[0].number, one[2]): kept for one, kept in there})
@@ -135,8 +132,7 @@ class LeaveOut:
         reduced = design.without(variables)
         if reduced is None:
             return None
-        left_out = set(design.columns) - set(reduced.columns)
-        estimator = without_columns(self.estimator, left_out, reduced.columns)
+        estimator = without_columns(self.estimator, design.columns, reduced.columns)
         return reduced, by_variable(estimator, reduced)
 
     def _prove(self, job: tuple[Refit, str, Any, Reduced], kept: ByKind, *, times: int) -> bool:

@@ -1,7 +1,6 @@
 """Learners of R: the numbers of R's own calls, in the form of scikit-learn's estimators."""
 
 import pickle
-import re
 
 import joblib
 import numpy as np
@@ -273,38 +272,30 @@ def test_formulas(rows):
         ("y ~ (x + z + w)^2", "y ~ (z + w + z:w)"),
         ("y ~ 0 + splines::ns(x, 3) + I(x^2) + (1 | z)", "y ~ 0 + (1 | z)"),
         ("y ~ x", "y ~ 1"),
-        ("y ~ te(x, z) + w", "terms of `z` alone where `x` is left out: add one, such as s"),
-        ("y ~ z + offset(x + w)", "terms of `w` alone"),
     ],
 )
 def test_formulas_without_a_variable(formula, rest):
     learner = RLearner("stats::lm", formula=formula)
-    if "`" not in rest:
-        learner.leave_out(["x"], ["w", "z"])
-        assert learner.formula == rest
-        return
-    with pytest.raises(OptionError, match=re.escape(rest)):
-        learner.leave_out(["x"], ["w", "z"])
+    learner.leave_out(["x"], ["w", "z"])
+    assert learner.formula == rest
+    for lost in ("te(x, z) + w", "w + offset(x + z)"):
+        with pytest.raises(OptionError, match="`z` alone where `x` is left out: add one, such as"):
+            learner.set_params(formula=f"y ~ {lost}").leave_out(["x"], ["w", "z"])
 
 
 def test_loco_trains_without_the_terms_of_a_variable(rows):
-    learner = RLearner("stats::lm", formula="y ~ splines::ns(x1, 3) + x2 * f")
+    learner = RLearner("stats::lm", formula="y ~ cos(pi * x1) + x2 * f")
     learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, learner)
     results = learner.fit(pi.Subsampling(3), seed=1, progress=False)
-    with joblib.parallel_config("loky"):
-        also = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False).loco()
     code = """function(train, new) {
       loss <- function(formula) mean((new$y - predict(lm(formula, train), new))^2)
-      loss(y ~ splines::ns(x1, 3) + f) - loss(y ~ splines::ns(x1, 3) + x2 * f)
+      loss(y ~ cos(pi * x1) + f) - loss(y ~ cos(pi * x1) + x2 * f)
     }"""
     direct = [
-        SESSION.call(code, *(rows.iloc[part.rows] for part in (refit.train, refit.evaluation)))[0]
+        SESSION.call(code, rows.iloc[refit.train.rows], rows.iloc[refit.evaluation.rows])[0]
         for refit in results.refits
     ]
     assert_allclose(results.loco().params["x2"], np.mean(direct), rtol=1e-10)
-    assert_array_equal(results.loco().params, also.params)
-    plan = pi.HalfSampling(5, pairs=5)
-    assert np.isfinite(learner.fit(plan, seed=1, progress=False).population().bse).all()
 
 
 def test_bad_input_is_said(rows):
@@ -393,8 +384,9 @@ def test_refits_in_processes_are_the_same(rows):
         there = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
     with joblib.parallel_config("threading"):  # one after the other, in this one
         also = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
-    for other in (there.pfi(), also.pfi()):
-        pd.testing.assert_series_equal(here.pfi().params, other.params)
+    for other in (there, also):
+        pd.testing.assert_series_equal(here.pfi().params, other.pfi().params)
+        pd.testing.assert_series_equal(here.loco().params, other.loco().params)
 
 
 def test_an_error_of_r_in_a_refit_says_so(rows):
