@@ -359,9 +359,11 @@ predict_labels <- function(fit, newdata, classes, options = NULL, learner = FALS
   apply(probabilities, 1L, function(row) if (anyNA(row)) 1L else which.max(row))
 }
 
-# Whether `predict` leaves an offset out: that of an argument in mgcv, that of the formula elsewhere.
-loses_offset <- function(entry, fit) switch(
+# Whether `predict` leaves an offset out: that of an argument in mgcv, and in glm and lm if it is of no
+# column; that of the formula elsewhere.
+loses_offset <- function(entry, fit, newdata) switch(
   paste0(entry$package, ""), mgcv = !is.null(fit$call$offset),
+  stats = !all(all.vars(fit$call$offset) %in% names(newdata)),
   rpart = , nnet = , MASS = , randomForest = !is.null(attr(fit$terms, "offset")), FALSE
 )
 
@@ -374,7 +376,7 @@ with_contrasts <- function(value) withCallingHandlers(value, warning = function(
 
 # The value of `predict` of a fit.
 ask <- function(entry, fit, newdata, options) {
-  if (loses_offset(entry, fit)) {
+  if (loses_offset(entry, fit, newdata)) {
     stop("`predict` of a ", class(fit)[1L], " leaves the offset out; write `offset(...)` in the formula of ",
          "glm, gam or lm", call. = FALSE)
   }

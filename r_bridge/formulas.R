@@ -39,6 +39,47 @@ model_formula <- function(text, response, words, from, to) {
   structure(formula, class = "formula", .Environment = globalenv())
 }
 
+# The terms of a sum, in which "." is a name; and the variables of its terms and offsets.
+terms_in <- function(code) stats::terms(stats::as.formula(call("~", code)), allowDotAsName = TRUE)
+used_in <- function(code) {
+  terms <- terms_in(code)
+  offsets <- as.list(attr(terms, "variables"))[1L + attr(terms, "offset")]
+  all.vars(as.expression(c(lapply(attr(terms, "term.labels"), str2lang), offsets)))
+}
+
+# A sum without the terms of variables; NULL if none is left. Parts without these variables stay as
+# they are written, "-1" and offsets too.
+without <- function(code, absent) {
+  if (!any(all.vars(code) %in% absent)) return(code)
+  if (is.call(code) && as.character(code[[1L]])[1L] %in% c("+", "-", "(")) {
+    parts <- lapply(as.list(code)[-1L], without, absent)
+    last <- parts[[length(parts)]]
+    if (is.null(last)) return(if (length(parts) == 2L) parts[[1L]])
+    if (is.null(parts[[1L]]) && identical(code[[1L]], as.name("+"))) return(last)
+    return(as.call(c(code[[1L]], Filter(Negate(is.null), parts))))
+  }
+  kept <- Filter(function(term) !any(all.vars(term) %in% absent), lapply(attr(terms_in(code), "term.labels"), str2lang))
+  sum <- Reduce(function(a, b) call("+", a, b), kept)
+  if (length(kept) > 1L) call("(", sum) else sum
+}
+
+# A formula without the terms of variables that are absent. It must not lose variables that are there.
+formula_without <- function(formula, absent, there) {
+  if (!length(absent)) return(formula)
+  k <- length(formula)
+  right <- formula[[k]]
+  left <- without(right, absent)
+  formula[[k]] <- if (is.null(left)) 1 else left
+  after <- used_in(formula[[k]])
+  lost <- if (!"." %in% after) setdiff(intersect(used_in(right), there), after)
+  if (length(lost)) {
+    stop("The formula must have terms of `", lost[1L], "` alone where ", toString(sprintf("`%s`", absent)),
+         " is left out: add one, such as s(", lost[1L], ") or ", lost[1L], ".", call. = FALSE)
+  }
+  formula
+}
+text_without <- function(text, absent, there) deparse1(formula_without(str2lang(text), absent, there))
+
 # Variables of an expression, as the user wrote them.
 variables_in <- function(text) all.vars(str2lang(text))
 

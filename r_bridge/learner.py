@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -46,7 +46,7 @@ BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
 TAKES_MISSING = {"rpart::rpart", "rpart", "gbm::gbm", "gbm"}
 
 # What R's own words leave out.
-MISSING = 'Rows have missing values: leave them out by `missing="drop"`.'
+MISSING = 'Rows have missing values: leave them out by `missing="drop"`, or fill them in.'
 TAKES_MATRIX = (  # rep(1, nrow(x)) of a formula x, as in glmnet
     "glmnet and the like take a matrix and the response in the place of a formula and data: "
     "`x <- model.matrix(formula, data)[, -1]`, `y <- model.response(model.frame(formula, data))`."
@@ -183,6 +183,21 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             response
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
+
+    def leave_out(self, columns: Collection[str], kept: Collection[str]) -> None:
+        """Take the terms of columns out of the formula, if it has one.
+
+        Raises
+        ------
+        OptionError
+            If the formula then has no term of a column that is kept.
+        """
+        if self.formula is not None:
+            try:
+                text = SESSION.call("text_without", self.formula, texts(columns), texts(kept))
+            except RCallError as error:
+                raise OptionError(error.message) from error
+            self.formula = text_from_r(text)[0]
 
     def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
         """Fit the model in R."""

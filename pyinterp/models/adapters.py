@@ -91,12 +91,15 @@ def by_variable(estimator: Any, design: Design) -> Any:
     return fresh(estimator).set_params(interaction_cst=sets)
 
 
-def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
-    """Return a copy of an estimator whose parameters name no columns that are left out.
+def without_columns(estimator: Any, columns: Collection[str], kept: Collection[str]) -> Any:
+    """Return a copy of an estimator whose parameters name no columns but those that are kept.
 
-    These are parameters by name of column, and the columns of a ColumnTransformer.
+    These are parameters by name of column, the columns of a ColumnTransformer, and a formula.
     """
-    changed, reduced = dict[str, Any](), fresh(estimator)
+    changed, reduced, left_out = dict[str, Any](), fresh(estimator), {*columns} - {*kept}
+    final = innermost(reduced)
+    if hasattr(final, "leave_out"):
+        final.leave_out(left_out, kept)
     for name, value in reduced.get_params(deep=True).items():
         last = name.split("__")[-1]
         if last == "transformers":

@@ -57,7 +57,7 @@ def outcomes(
     Parameters
     ----------
     jobs : iterable of callable
-        Pickled for processes. The calling thread draws them, some ahead of the work.
+        Pickled for processes. They are drawn ahead of the work, in threads of joblib too.
     total : int
         Number of jobs, for the progress bar.
     n_jobs : int or None

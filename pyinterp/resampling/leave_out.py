@@ -27,6 +27,7 @@ from pyinterp.resampling.proof import prove
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
+Reduced: TypeAlias = tuple[Design, Any]  # and an estimator of it
 # Predictions by their kind; the first is the default of the model.
 ByKind: TypeAlias = dict[Kind, FloatArray]
 
@@ -81,21 +82,17 @@ class LeaveOut:
         RefitError
             If the learner can't be trained or predict without a feature.
         """
-        # Refits usually share one design.
-        without = cache(lambda design, variables: design.without(variables))
+        without = cache(self._without)  # refits usually share one design
         jobs, there = [], []
         for refit, (feature, variables) in product(self.refits, features.items()):
             if (refit.number, variables) in self._predictions:
                 continue
             reduced = without(refit.design, variables)
-            kept = None
-            if self.checkpoint is not None:
-                kept = self.checkpoint.left_out(refit.number, variables)
             if reduced is None:
                 self._predictions[refit.number, variables] = None
                 continue
             jobs.append((refit, feature, variables, reduced))
-            if kept is not None:
+            if self.checkpoint and (kept := self.checkpoint.left_out(refit.number, variables)):
                 there.append((jobs[-1], kept))
         if there and self._prove(*there[-1], times=1 + (len(there) == 1)):
             self._predictions.update({(one[0].number, one[2]): kept for one, kept in there})
@@ -130,7 +127,15 @@ class LeaveOut:
                     self.checkpoint.keep_left_out(refit.number, variables, outcome)
                 self._predictions[refit.number, variables] = outcome
 
-    def _prove(self, job: tuple[Refit, str, Any, Design], kept: ByKind, *, times: int) -> bool:
+    def _without(self, design: Design, variables: tuple[str, ...]) -> Reduced | None:
+        """Return what is left; settings that name columns lose those that are left out."""
+        reduced = design.without(variables)
+        if reduced is None:
+            return None
+        estimator = without_columns(self.estimator, design.columns, reduced.columns)
+        return reduced, by_variable(estimator, reduced)
+
+    def _prove(self, job: tuple[Refit, str, Any, Reduced], kept: ByKind, *, times: int) -> bool:
         """Whether the kept outcome of a job is proven to be its own; others are made again."""
         refit, _, _, reduced = job
 
@@ -144,12 +149,12 @@ class LeaveOut:
         )
 
     def _training(
-        self, jobs: list[tuple[Refit, Design]]
+        self, jobs: list[tuple[Refit, Reduced]]
     ) -> Iterator[Callable[[], tuple[int, ByKind | Exception]]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
         workers = effective_n_jobs(self.options.jobs)
         last: Refit | None = None
-        for job, (refit, reduced) in enumerate(jobs):
+        for job, (refit, (reduced, estimator)) in enumerate(jobs):
             full, train = refit.design, refit.train
             if train is None or train.y is None or train.response is None:
                 raise OptionError(
@@ -162,13 +167,9 @@ class LeaveOut:
                 _reduce(reduced, full, matrix, sample)
                 for matrix, sample in zip(encoded, (train, refit.evaluation), strict=True)
             )
-            # Settings that name columns lose those that are left out.
             fit = partial(
                 fit_one,
-                by_variable(
-                    without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
-                    reduced,
-                ),
+                estimator,
                 rows,
                 train,
                 self.seeds.stream("refits", refit.number),

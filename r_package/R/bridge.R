@@ -10,7 +10,7 @@ python <- function() {
     state$pyinterp <- reticulate::import("pyinterp", convert = FALSE)
     state$fits <- new.env(parent = globalenv())  # how models of R predict: Python's table
     folder <- dirname(as.character(reticulate::py_to_r(bridge$`__file__`)))
-    for (file in c("bridge.R", "fits.R")) sys.source(file.path(folder, file), state$fits)
+    for (file in c("bridge.R", "formulas.R", "fits.R")) sys.source(file.path(folder, file), state$fits)
     state$bridge <- bridge
   }
   state

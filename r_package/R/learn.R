@@ -15,7 +15,7 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
   plain <- all(labels %in% c(variables, paste0("`", variables, "`")))
   no_intercept <- !by_r && !attr(terms, "intercept")
   if (by_r) {
-    estimator <- of_r(learner, name, formula, plain, data[[response]], list(...))
+    estimator <- of_r(learner, name, formula, variables, plain, data[[response]], list(...))
   } else {
     estimator <- if (is.character(learner)) py(python()$bridge, "estimator", learner, ...) else learner
     if (no_intercept && !identical(list(...)$fit_intercept, FALSE)) {
@@ -27,7 +27,7 @@ learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = l
     plain <- plain && !any(vapply(data[variables], kind_of, "") %in% c("Date", "POSIXct"))
     if (!plain) {
       words <- paste(labels, collapse = " + ")
-      estimator <- python()$bridge$on_columns(callback(columns_of(terms)), words, estimator)
+      estimator <- python()$bridge$on_columns(callback(columns_of(terms, variables)), words, estimator)
       options$design <- "frame"
     }
   }
@@ -56,15 +56,16 @@ variables_of <- function(terms, labels, data) {
 }
 
 # Columns of terms for Python: what a design learns (knots, centers, levels) is of the rows of the fit.
-columns_of <- function(terms) {
-  terms <- stats::delete.response(terms)
+columns_of <- function(terms, variables) {
+  formula <- stats::formula(stats::delete.response(terms))
   kept <- list()
   function(columns, key = NULL) {
     rows <- from_columns(columns)
     if (is.null(key)) {
-      frame <- stats::model.frame(terms, rows)
+      frame <- stats::model.frame(without_absent(formula, variables, rows), rows)
+      terms <- attr(frame, "terms")
       contrasts <- attr(stats::model.matrix(terms, frame), "contrasts")
-      kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame), contrasts)
+      kept[[length(kept) + 1L]] <<- list(terms, stats::.getXlevels(terms, frame), contrasts)
       return(length(kept))
     }
     frame <- state$fits$with_contrasts(stats::model.frame(kept[[key]][[1L]], rows, xlev = kept[[key]][[2L]]))
@@ -74,15 +75,16 @@ columns_of <- function(terms) {
 }
 
 # A learner of R: Python asks it to fit, and to predict by the key of a fit.
-of_r <- function(fun, name, formula, plain, y, arguments) {
+of_r <- function(fun, name, formula, variables, plain, y, arguments) {
   for (each in names(arguments)[lengths(arguments) == length(y)]) {
     stop("`", each, "` has a value for each row, which refits can't draw: use a column, in a ",
          "function(formula, data) of your own", call. = FALSE)
   }
-  if (grepl("function(", name, fixed = TRUE)) name <- "function of R"
+  if (grepl("function ?\\(", name)) name <- "function of R"
   shown <- if (plain) name else paste0(name, "(", deparse1(formula), ")")
-  response <- deparse1(formula[[2L]])
-  formula[[2L]] <- as.name(response)  # as it is analyzed, log(y) too
+  # As it is analyzed, log(y) too: by a plain word, since mgcv reads names as code.
+  response <- make.unique(c(variables, make.names(deparse1(formula[[2L]]))))[length(variables) + 1L]
+  formula[[2L]] <- as.name(response)
   classes <- is.factor(y) || is.character(y) || is.logical(y)
   needed <- switch(sub(".*::", "", name), ranger = , svm = list(probability = TRUE),
                    glm = , gam = , bam = list(family = "binomial"))
@@ -91,14 +93,23 @@ of_r <- function(fun, name, formula, plain, y, arguments) {
   fit <- function(columns, y, seed) {
     rows <- from_columns(columns)
     rows[[response]] <- from_column(y)
+    formula <- without_absent(formula, variables, rows)
     set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
-    model <- eval(as.call(c(quote(fun), quote(formula), data = quote(rows), arguments)))
+    call <- as.call(c(quote(fun), quote(formula), data = quote(rows), arguments))
+    model <- tryCatch(eval(call), error = function(e) {
+      remedy <- ". Rows have missing values: leave them out by options = list(missing = \"drop\"), or fill them in"
+      stop(sub("[.]$", "", conditionMessage(e)), if (anyNA(rows, recursive = TRUE)) remedy, call. = FALSE)
+    })
     key <- as.character(length(kept) + 1L)
     kept[[key]] <- list(model, if (classes) levels(factor(rows[[response]])))
     key
   }
   answer <- function(key, columns) predicted(kept[[key]], columns)
   python()$bridge$learner_of_r(callback(fit), callback(answer), shown, if (classes) list())
+}
+# A formula for rows that lack variables, as those of `loco` do.
+without_absent <- function(formula, variables, rows) {
+  state$fits$formula_without(formula, setdiff(variables, names(rows)), names(rows))
 }
 predicted <- function(kept, columns, params = NULL) {
   as.double(state$fits$predict_fit(kept[[1L]], from_columns(columns), kept[[2L]], NULL, TRUE, params))

@@ -10,6 +10,10 @@ population <- function(object, ...) measure(object, "population", ...)
 contrasts_of <- function(object, hypotheses) {
   as_table(py(object$py, "t_test", hypotheses), "summary_frame", object$formula, object$nobs)
 }
+compare_fits <- function(object, ...) {
+  given <- lapply(list(...), function(x) if (inherits(x, c("pyinterp_fit", "pyinterp_table"))) x$py else x)
+  as_table(do.call(py, c(list(python()$pyinterp, "compare", object$py), given)), "to_r", object$formula)
+}
 
 # What is stored here can be read after readRDS, where Python's object is gone.
 as_table <- function(results, rows, formula, nobs = py(results, "nobs")) {
@@ -18,7 +22,22 @@ as_table <- function(results, rows, formula, nobs = py(results, "nobs")) {
 }
 rows_of <- function(x, ...) {
   frame <- py(x$py, x$rows, ...)
-  stats::setNames(frame, sub("^(std|p|conf)_(error|value|low|high)$", "\\1.\\2", names(frame)))
+  names(frame) <- sub("^(std|p|conf)_(error|value|low|high)$", "\\1.\\2", names(frame))
+  if (reticulate::py_has_attr(x$py, "relevance")) with_relevance(frame, x$py, ...) else frame
+}
+
+# Coefficients of `population`, and beside them what its table has below, by feature: of zone[w - e] that of zone.
+with_relevance <- function(frame, results, ...) {
+  r2 <- py(py(results, "diagnostic"), "to_r")
+  relevance <- py(py(results, "relevance"), "to_r", ...)
+  feature <- vapply(frame$term, function(term) {
+    relevance$term[relevance$term == term | startsWith(term, paste0(relevance$term, "["))][1L]
+  }, "")
+  at <- match(feature, relevance$term)
+  frame$r2_j <- r2$estimate[match(feature, r2$term)]
+  frame$share_low <- relevance$conf.low[at]
+  frame$p_relevant <- relevance$p.value[at]
+  frame[setdiff(names(frame), "diagnostic")]
 }
 
 print.pyinterp_fit <- print.pyinterp_table <- function(x, ...) {

@@ -263,6 +263,41 @@ def test_formulas(rows):
         RLearner("stats::lm", formula="y ~ x1 +* x2").fit(x, y)
 
 
+@pytest.mark.parametrize(
+    ("formula", "rest"),
+    [
+        ("y ~ s(x) + z", "y ~ z"),
+        ("~ x * z + s(z, by = x) - 1", "~z - 1"),
+        ("y ~ te(x, z) + offset(log(w)) + .^2 - x", "y ~ offset(log(w)) + .^2"),
+        ("y ~ (x + z + w)^2", "y ~ (z + w + z:w)"),
+        ("y ~ 0 + splines::ns(x, 3) + I(x^2) + (1 | z)", "y ~ 0 + (1 | z)"),
+        ("y ~ x", "y ~ 1"),
+    ],
+)
+def test_formulas_without_a_variable(formula, rest):
+    learner = RLearner("stats::lm", formula=formula)
+    learner.leave_out(["x"], ["w", "z"])
+    assert learner.formula == rest
+    for lost in ("te(x, z) + w", "w + offset(x + z)"):
+        with pytest.raises(OptionError, match="`z` alone where `x` is left out: add one, such as"):
+            learner.set_params(formula=f"y ~ {lost}").leave_out(["x"], ["w", "z"])
+
+
+def test_loco_trains_without_the_terms_of_a_variable(rows):
+    learner = RLearner("stats::lm", formula="y ~ cos(pi * x1) + x2 * f")
+    learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, learner)
+    results = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    code = """function(train, new) {
+      loss <- function(formula) mean((new$y - predict(lm(formula, train), new))^2)
+      loss(y ~ cos(pi * x1) + f) - loss(y ~ cos(pi * x1) + x2 * f)
+    }"""
+    direct = [
+        SESSION.call(code, rows.iloc[refit.train.rows], rows.iloc[refit.evaluation.rows])[0]
+        for refit in results.refits
+    ]
+    assert_allclose(results.loco().params["x2"], np.mean(direct), rtol=1e-10)
+
+
 def test_bad_input_is_said(rows):
     x, y = rows[["x1", "x2"]], rows["y"]
     with pytest.raises(ValueError, match="could not convert"):
@@ -349,8 +384,9 @@ def test_refits_in_processes_are_the_same(rows):
         there = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
     with joblib.parallel_config("threading"):  # one after the other, in this one
         also = learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
-    for other in (there.pfi(), also.pfi()):
-        pd.testing.assert_series_equal(here.pfi().params, other.params)
+    for other in (there, also):
+        pd.testing.assert_series_equal(here.pfi().params, other.pfi().params)
+        pd.testing.assert_series_equal(here.loco().params, other.loco().params)
 
 
 def test_an_error_of_r_in_a_refit_says_so(rows):

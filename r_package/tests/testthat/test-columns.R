@@ -19,4 +19,6 @@ test_that("a missing integer is no number", {
     again <- learn(mag ~ depth + stations, stats::na.omit(d), learner, few(), 1)
     expect_equal(coef(pfi(fit)), coef(pfi(again)), tolerance = 1e-12)
   }
+  stops <- function(formula, data) stats::model.frame(formula, data, na.action = stats::na.fail)
+  expect_error(learn(mag ~ stations, d, stops, few(), 1, options = list(missing = "keep")), "leave them out by options")
 })

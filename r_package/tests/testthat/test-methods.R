@@ -26,6 +26,18 @@ test_that("tables have R's methods, also after saveRDS", {
   expect_equal(confint(kept[[2L]]), confint(pfi(fit)))
   expect_error(pfi(kept[[1L]]), "another session of R")
 })
+test_that("fits and tables are compared, and population has its columns by feature", {
+  fit <- learn(mag ~ depth + zone, rows, stats::lm, few(), 1)
+  small <- learn(mag ~ depth, rows, stats::lm, few(), 1)
+  one <- coef(compare_fits(fit, small, names = c("a", "b")))
+  expect_equal(one, c("a - b" = -unname(coef(compare_fits(small, fit)))))
+  same <- learn(mag ~ depth + zone, rows, sklearn, few(), 1)
+  expect_equal(coef(compare_fits(loco(fit), loco(same))), c(depth = 0, zone = 0), tolerance = 1e-9)
+  table <- population(fit)
+  frame <- as.data.frame(table)
+  shown <- sprintf("%s +%.3f .* %.3f +%.3f\n", c("depth", "zone"), frame$r2_j, abs(frame$share_low), frame$p_relevant)
+  for (line in shown) expect_match(table$text, line)
+})
 test_that("errors and warnings are conditions of Python's classes, with its sentences", {
   fit <- learn(mag ~ depth, rows, stats::lm, few(), 1)
   expect_error(pfi(fit, "depht"), "Did you mean `depth`?", class = "OptionError", fixed = TRUE)

@@ -10,6 +10,17 @@ test_that("R and Python fit the same formula alike", {
     expect_equal(vcov(one), vcov(two), tolerance = 1e-9)
   }
 })
+test_that("terms of a variable are left out with it", {
+  f <- log(mag) ~ poly(depth, 2) * zone + splines::ns(stations, 3)
+  one <- learn(f, rows, stats::lm, few(), 1)
+  two <- learn(f, rows, sklearn, few(), 1)
+  expect_equal(coef(loco(one)), coef(loco(two)), tolerance = 1e-9)
+  expect_equal(coef(population(one)), coef(population(two)), tolerance = 1e-9)
+  skip_if_not_installed("mgcv")
+  smooth <- learn(log(mag) ~ s(depth) + te(stations, lat), rows, mgcv::gam, few(), 1)
+  expect_named(coef(loco(smooth, "depth")), "depth")
+  expect_error(loco(smooth, "lat"), "add one, such as s(stations)", fixed = TRUE)
+})
 test_that("contrasts of `C` are kept, and an `I` of a response is its value", {
   data <- transform(rows[c("mag", "depth", "zone")], zone = factor(zone), east = ifelse(zone == "west", 1, -1))
   for (learner in list(stats::lm, sklearn, "sklearn.linear_model.Ridge")) {
