@@ -259,7 +259,6 @@ class Analysis:
     def _pool(self, estimand: Estimand, measured: RefitSums) -> Replicates:
         """Return one estimate of all rows, of each the mean over the refits that it evaluates."""
         evaluations = self.evaluations
-        self._check_cross_fits(evaluations.estimating)
         means = Replicates(evaluations=evaluations, sums=measured).row_means
         estimate = cast("Callable[[Estimate], Estimate]", estimand.pool)(Estimate.of_rows(means))
         check_estimate(estimate, estimand, len(means))
@@ -361,11 +360,11 @@ class Analysis:
     def _describe(self, factual: Sequence[FloatArray]) -> FitFacts:
         """Return statistics of the fit from predictions of the evaluation rows, by refit.
 
-        These are predictions of halves, and footnotes on rows that look ordered in time. Rows of
-        clusters, repeated rows and rows of one fitted model have none.
+        These are predictions of halves, and footnotes on rows that look ordered in time. Repeated
+        rows and rows of one fitted model have none.
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
-        look = single and context.unit == "rows" and self.models.trains
+        look = single and self.models.trains
         order = order_note(self.problem.sample, self.refits, factual) if look else ""
         total = np.median([r.predictor.total for r in self.refits]) if context.offset else 1.0
         far = f"Predictions of the training rows add up to {total:.2f} times the response."

@@ -20,7 +20,8 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
     """Return a footnote if rows have an index of dates, or residuals alike in row order; else "".
 
     Splits into blocks of rows know the order, unless dates are not sorted: no training row lies
-    between two evaluation rows.
+    between two evaluation rows. Clusters that are runs of rows may be blocks of time that are too
+    short: their mean residuals are then alike.
 
     Parameters
     ----------
@@ -29,6 +30,15 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
     predictions : sequence of ndarray
         By refit, of its evaluation rows.
     """
+    if sample.clusters is not None:
+        alike, n = _autocorrelation(sample, refits, predictions)
+        if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST) or _is_sorted(sample):
+            return ""
+        return (
+            f"Mean residuals of clusters next to each other are alike (autocorrelation {alike:.2f}"
+            "). If clusters are blocks of time, intervals are too narrow: take longer blocks, as "
+            'the page "Rows in time order" does.'
+        )
     dated = isinstance(index := sample.index, pd.DatetimeIndex | pd.PeriodIndex)
     jumps = dated and not index.is_monotonic_increasing  # type: ignore[union-attr]  # is an index
     sets = ((refit.train_rows, refit.evaluation.rows) for refit in refits)
@@ -68,7 +78,8 @@ def _autocorrelation(
 ) -> tuple[float, int]:
     """Return the correlation of residuals, means over refits, with the next row's; and the rows.
 
-    Of classes, over the residuals of all of them.
+    Of classes, over the residuals of all of them. Of clusters, between the means of neighbors; 0 if
+    a cluster's rows do not stand together.
     """
     last, outputs = sample.rows.max(), predictions[0].shape[1:] or (1,)
     total, count = np.zeros((*outputs, last + 1)), np.zeros(last + 1)
@@ -78,6 +89,13 @@ def _autocorrelation(
         total[:, rows] += (y if predicted.ndim == 1 else y == classes) - predicted.T
         count[rows] += 1
     residuals = total[:, count > 0] / count[count > 0]
+    if sample.clusters is not None:
+        of_rows = sample.clusters[np.isin(sample.rows, np.flatnonzero(count))]
+        starts = np.flatnonzero(np.append(True, of_rows[1:] != of_rows[:-1]))
+        if len(starts) > len(np.unique(of_rows)):
+            return 0.0, len(of_rows)
+        sizes = np.diff(np.append(starts, len(of_rows)))
+        residuals = np.add.reduceat(residuals, starts, axis=1) / sizes
     around = residuals - residuals.mean(axis=1, keepdims=True)
     squares = np.square(around).sum()
     alike = (around[:, 1:] * around[:, :-1]).sum() / squares if squares else 0.0

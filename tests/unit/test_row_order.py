@@ -96,8 +96,9 @@ def flagged(rho, n, sets, seed):
             Z[t] = rho * Z[t - 1] + np.sqrt(1 - rho**2) * steps[t]
         X, y = np.column_stack([np.ones(n), Z[:, :4]]), Z[:, 0] + Z[:, 1] / 2 + Z[:, 4]
         sample = SimpleNamespace(
-            index=pd.RangeIndex(n), y=y, response=SimpleNamespace(classes=None), rows=np.arange(n)
-        )
+            index=pd.RangeIndex(n), y=y, response=SimpleNamespace(classes=None),
+            rows=np.arange(n), clusters=None,
+        )  # fmt: skip
         refits, predictions = [], []
         for split in range(45):
             rows = rng.permutation(n)
@@ -131,6 +132,16 @@ def test_splits_into_blocks_and_clusters_have_none():
     for plan in (KFold(5), TimeSeriesSplit(5), pi.Bootstrap(5, cluster="block")):
         assert WORDS not in notes(data, plan)
     assert WORDS in notes(data, KFold(5, shuffle=True))
+
+
+@pytest.mark.parametrize("order", ["blocks", "by chance", "no runs"])
+def test_blocks_of_a_series_that_are_too_short_have_a_footnote(order):
+    data = frame(1, ordered=order != "by chance").assign(block=np.arange(N) // 2)
+    data = data.assign(block=np.arange(N) % 20) if order == "no runs" else data
+    said = "Mean residuals of clusters next to each other are alike" in notes(
+        data, pi.HalfSampling(cluster="block")
+    )
+    assert said == (order == "blocks")
 
 
 def test_one_model_has_none_unless_its_rows_are_held_out():
