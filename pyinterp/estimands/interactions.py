@@ -311,8 +311,8 @@ WORDS = replace(
     ),
 )
 NO_PRODUCT = (
-    f"given the others it does not vary, fewer than {LEAST_ROWS} rows have its levels, or products "
-    "are linear functions of each other"
+    f"given the others it does not vary, fewer than {LEAST_ROWS} rows have a level, or fewer than "
+    f"{LEAST_ROWS // 2} a pair of levels, or products are linear functions of each other"
 )
 TOGETHER = "Joint test of these results `p`: `p.wald_test([*p.params.index])`."
 PRODUCTS = Words(

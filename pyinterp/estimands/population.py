@@ -31,7 +31,7 @@ from pyinterp.estimands.effects.grids import number_text
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
-from pyinterp.estimands.positivity import samplers_of
+from pyinterp.estimands.positivity import WIDE, is_wide, samplers_of
 from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import Loss
@@ -66,10 +66,6 @@ NEEDS = (
     "errors is not in the standard error."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
-WIDE = (
-    "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
-    'page "More columns than rows"'
-)
 NO_GAIN = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
 NO_LEVEL = (
@@ -524,15 +520,16 @@ RELEVANT = replace(
     SHARE,
     title="relevance given the other variables",
     meaning=(
-        f"{SHARE.meaning} P relevant is of E(y | all) = E(y | others), of means and one feature at "
-        "a time: the smaller P of its coefficients and of this share, doubled."
+        f"{SHARE.meaning} P relevant is of the hypothesis that the mean of y does not depend on "
+        "the feature given the others: twice the smaller P of its coefficients and of this share."
     ),
     as_columns=(
         *SHARE.as_columns,
         (
             "p_value",
             "P relevant",
-            "Of E(y | all) = E(y | others): the smaller P of coefficients and share, doubled.",
+            "P of the hypothesis that the mean of y does not depend on the feature given the "
+            "others: twice the smaller P of coefficients and share.",
         ),
     ),
 )
@@ -596,9 +593,9 @@ BIAS = Words(
         "response moves its coefficients by so many standard errors, at least."
     ),
     remarks=Remark(
-        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
-        "Both means may depend on the others in a way that neither regression has found: put "
-        "it into the formula if you know it. False alarms are possible.",
+        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): report no interval and P "
+        "of it, or add to the formula what both means may depend on: a curve such as `bs(z)`, or a "
+        "product `z:w`, of other features. False alarms are possible.",
         low=LARGEST_BIAS,
     ),
 )
@@ -683,7 +680,7 @@ def maker_of(
                 count=len(classes),
                 weights=problem.sample.weights,
                 at=problem.sample.rows,
-                wide=2 * len(problem.design.columns) > problem.sample.nobs,
+                wide=is_wide(problem),
             ),
             words=replace(
                 words,

@@ -21,6 +21,13 @@ from pyinterp.samplers.choice import check_draws
 NEAR = 0.9
 
 
+WIDE = (
+    "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
+    'page "More columns than rows"'
+)
+POOR = f"Draws given the others are poorly learned: {WIDE}."
+
+
 @method("positivity")
 def positivity(
     problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
@@ -70,7 +77,7 @@ def positivity(
                 "below 0); at 1 positivity is violated, as given the others the feature does not "
                 "vary."
             ),
-            always=(of_one,) if groups else (),
+            always=tuple(filter(None, (of_one * bool(groups), POOR * is_wide(problem)))),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"
@@ -154,6 +161,11 @@ def _with_response(
     )
 
 
+def is_wide(problem: Problem) -> bool:
+    """Whether columns are more than half of the rows."""
+    return 2 * len(problem.design.columns) > problem.sample.nobs
+
+
 def samplers_of(
     problem: Problem,
     features: Features,
@@ -182,8 +194,8 @@ def samplers_of(
         obstacles.append(
             f"A sampler learns {list_of(counts)} from the other variables, but "
             f"{'it is' if len(counts) == 1 else 'they are'} missing in {list_of(counts.values())} "
-            f"of {len(data)} rows; name other features, leave those rows out by "
-            '`missing="drop"`, or use `loco`, which draws nothing.'
+            f"of {len(data)} rows; name other features, use means of answered items as features, "
+            'leave those rows out by `missing="drop"`, or use `loco`: no draws, but no P.'
         )
     for name, variables in features.items():
         target = Target(name, variables, bool(problem.discrete & set(variables)))

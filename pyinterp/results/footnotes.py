@@ -259,6 +259,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
 def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on limits, t and P, on sides, and on adjustments for many terms."""
     variance, null, inference = results.variance, results.null, results.inference
+    context = results.context
     if variance.reason or not (inference.bse > 0).any():
         return
     if variance.varies_as_square:
@@ -269,6 +270,7 @@ def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     yield Footnote("", variance.interval_note)
     if null is not None:
         yield Footnote("", variance.test_note.format(null=f"{null:g}"))
+        yield Footnote(OF_LEARNER * (bool(results.diagnostics) and context.level == "learner"))
     adjusted = inference.note if alone else inference.note_of_each
     if inference.simultaneous and variance.of_t:
         adjusted += f" Limits take {inference.quantile(alpha):.4f} as the quantile of t."
