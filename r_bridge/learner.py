@@ -25,7 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp.data.frames import as_frame, is_frame
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, short
 from pyinterp.models.library import Aim
 from r_bridge.arguments import check_code, check_no_rows, in_r_words
 from r_bridge.conversion import RCode, level_texts, text_from_r, texts
@@ -109,7 +109,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     --------
     >>> import r_bridge
     >>> r_bridge.RLearner("mgcv::gam", formula="y ~ s(age) + sex", method="REML").learner_name
-    'mgcv::gam'
+    'mgcv::gam(y ~ s(age) + sex)'
     """
 
     wants_frames = one_thread = learns = True
@@ -133,8 +133,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     @property
     def learner_name(self) -> str:
-        """R's name of the function, if it has one."""
-        return self.function if "(" not in self.function else "function of R"
+        """R's name of the function, if it has one, and the formula."""
+        name = self.function if "(" not in self.function else "function of R"
+        return name if self.formula is None else f"{name}({short(self.formula)})"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, R's arguments among them.

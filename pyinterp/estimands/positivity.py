@@ -25,7 +25,8 @@ WIDE = (
     "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
     'page "More columns than rows"'
 )
-POOR = f"Draws given the others are poorly learned: {WIDE}."
+POOR = (f"Draws given the others are poorly learned: {WIDE}.",)
+OF_ONE = ("R²_j is of one variable: groups have none.",)
 
 
 @method("positivity")
@@ -61,7 +62,7 @@ def positivity(
     chosen = problem.choose(single if features is None else features)
     samplers = samplers_of(problem, chosen, sampler)
     groups = [name for name, variables in chosen.items() if len(variables) > 1]
-    of_one = "R²_j is of one variable: groups have none."
+    wide = 2 * len(problem.design.columns) > problem.sample.nobs
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
@@ -77,7 +78,7 @@ def positivity(
                 "below 0); at 1 positivity is violated, as given the others the feature does not "
                 "vary."
             ),
-            always=tuple(filter(None, (of_one * bool(groups), POOR * is_wide(problem)))),
+            always=(*OF_ONE[: len(groups)], *POOR[:wide]),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"
@@ -159,11 +160,6 @@ def _with_response(
             remarks=None,
         ),
     )
-
-
-def is_wide(problem: Problem) -> bool:
-    """Whether columns are more than half of the rows."""
-    return 2 * len(problem.design.columns) > problem.sample.nobs
 
 
 def samplers_of(

@@ -54,11 +54,10 @@ def check_takes_weights(estimator: Any) -> None:
     say = f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part"
     on = get_config()["enable_metadata_routing"]
     also = ("" if on else f"switch on `{ROUTING}` and ") + say + ", " if _wraps(estimator) else ""
-    if type(estimator).__name__ == "OffsetModel" and not _wraps(estimator.estimator):
-        also = "as `PoissonRegressor(alpha=0)` does, beside an exposure, "
     raise OptionError(
         f"{learner_name(estimator)} takes no `{WEIGHT}` in `fit`, so that it would learn from the "
-        f"sample as if it were the population; use a learner that takes it, {also}or fit the model "
+        "sample as if it were the population; use a learner that takes it, as `LinearRegression()`,"
+        f" `LogisticRegression(C=1e6)` and `PoissonRegressor(alpha=0)` do, {also}or fit the model "
         "yourself and weight its evaluation rows by "
         '`pi.FittedModel(..., weights=..., weights_type="sampling")`.'
     )

@@ -139,6 +139,7 @@ class Tabular(Savable, Hints):
                         cell.data_type = "s"
         return Path(target)
 
+    @takes(refused={"conf_int": "limits are always in it, of level `alpha`."})
     def tidy(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, as R's broom does.
 
@@ -325,12 +326,15 @@ def largest_first(
 
     Signed ones, which may be large on either side of the null value, are ordered by their distance.
     Values that are equal but for rounding keep their order, which would depend on the machine.
+    Contrasts of one variable stay together, by its largest, in the order of its levels.
     """
     values = frame[column]
     if parameter.has_two_sides:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
-    return frame.iloc[np.argsort(-digits, kind="stable")]
+    of = frame.index.str.replace(r"\[.* - .*\]", "", regex=True)
+    places = of[np.argsort(-digits, kind="stable")].unique().get_indexer(of)
+    return frame.iloc[np.argsort(places, kind="stable")]
 
 
 def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:
