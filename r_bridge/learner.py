@@ -135,7 +135,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def learner_name(self) -> str:
         """R's name of the function, if it has one, and the formula."""
         name = self.function if "(" not in self.function else "function of R"
-        return name if self.formula is None else f"{name}({short(self.formula)})"
+        return f"{name}({short(self.formula)})" if self.formula else name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, R's arguments among them.
@@ -158,9 +158,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         >>> learner.set_params(classifier=False).classifier
         False
         """
-        own = self.get_params().keys() - self.arguments.keys()
         for name, value in params.items():
-            if name in own:
+            if name in self.get_params().keys() - self.arguments.keys():
                 setattr(self, name, value)
             else:
                 self.arguments = {**self.arguments, name: value}
@@ -187,8 +186,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
         """Fit the model in R."""
-        package = OF_A_PACKAGE.fullmatch(self.function)
-        if package:
+        if package := OF_A_PACKAGE.fullmatch(self.function):
             need(package[1], f'`RLearner("{self.function}")`')
         self._check_formula()
         frame = _rows_of(X)
@@ -228,8 +226,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
                 f"{error.message.rstrip('.')}. {remedy}", error.call, error.called
             ) from error
         self.fit_ = Fit(made)
-        two = bool(self.classifier) and len(self.classes_) == 2
-        self._event_first = two and self.fit_.counts_event_first()
+        self._event_first = (
+            bool(self.classifier) and len(self.classes_) == 2 and self.fit_.counts_event_first()
+        )
         self.console_ = "".join(console)
         return self
 

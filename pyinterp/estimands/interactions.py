@@ -207,11 +207,14 @@ def products(
     terms = [f"{a}:{b}" for other in features for b in other.terms for a in one.terms]
     read = partial(_products, sample=problem.sample, others=features)
     bias = partial(bias_of, sample=problem.sample, codes=problem.codes, of=read)
-    held = "other products held" if len(names) > 1 else "if no third variable interacts with x"
     return make(
         read,
         replace(
-            PRODUCTS, meaning=PRODUCTS.meaning.format(held), always=(NEEDS, TOGETHER)[: len(terms)]
+            PRODUCTS,
+            meaning=PRODUCTS.meaning.format(
+                "other products held" if len(names) > 1 else "if no third variable interacts with x"
+            ),
+            always=(NEEDS, TOGETHER)[: len(terms)],
         ),
         terms,
         (NO_PRODUCT,) * len(terms),

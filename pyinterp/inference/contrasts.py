@@ -98,8 +98,7 @@ def contrasts(
     plain, notes = inference.estimate, []
     if relation in SCALES:
         inference, size = inference.on(SCALES[relation]), 0 * size + CERTAIN**2  # without a unit
-        about = [symbol(inference.variance.df) + OF_LOGARITHMS, MARGINAL]
-        notes += about[: len(relation.split())]
+        notes += [symbol(inference.variance.df) + OF_LOGARITHMS, MARGINAL][: len(relation.split())]
     ends = np.isnan(inference.estimate) & ~np.isnan(plain)
     without = (hypotheses.weights[:, ends] != 0).any(axis=1)
     _check_terms(hypotheses, np.flatnonzero(~without), inference, size, missing, zero_variance)

@@ -51,14 +51,13 @@ def check_takes_weights(estimator: Any) -> None:
     """Raise `OptionError` unless an estimator can be fitted with weights."""
     if weight_option(estimator) is not None:
         return
-    say = f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part"
-    on = get_config()["enable_metadata_routing"]
-    also = ("" if on else f"switch on `{ROUTING}` and ") + say + ", " if _wraps(estimator) else ""
+    also = "" if get_config()["enable_metadata_routing"] else f"switch on `{ROUTING}` and "
+    also += f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part, "
     raise OptionError(
         f"{learner_name(estimator)} takes no `{WEIGHT}` in `fit`, so that it would learn from the "
         "sample as if it were the population; use a learner that takes it, as `LinearRegression()`,"
-        f" `LogisticRegression(C=1e6)` and `PoissonRegressor(alpha=0)` do, {also}or fit the model "
-        "yourself and weight its evaluation rows by "
+        " `LogisticRegression(C=1e6)` and `PoissonRegressor(alpha=0)` do, "
+        f"{also * _wraps(estimator)}or fit the model yourself and weight its evaluation rows by "
         '`pi.FittedModel(..., weights=..., weights_type="sampling")`.'
     )
 
