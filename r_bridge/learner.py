@@ -147,7 +147,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         'stats::lm'
         """
         own = ("function", "formula", "classifier", "predict_args", "random_state")
-        return {**{name: getattr(self, name) for name in own}, **self.arguments}
+        return {name: getattr(self, name) for name in own} | self.arguments
 
     def set_params(self, **params: Any) -> RLearner:
         """Set parameters; those that are not its own are R's arguments.
@@ -201,9 +201,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self._names = Translation([*frame, response])
         self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
-        values = self._response(target, arguments)
         data = align(frame, self._levels)
-        data[response] = values
+        data[response] = self._response(target, arguments)
         console: list[str] = []
         try:
             made = SESSION.call_with(

@@ -614,8 +614,9 @@ def _response(problem: Problem) -> str:
     """Return the response in words."""
     classes = problem.predictor.classes
     if classes is None:
-        own = f" at each row's own offset `{problem.offset}`" * bool(problem.offset)
-        return f"{problem.response.name}{own}"
+        return problem.response.name + (
+            f" at each row's own offset `{problem.offset}`" * bool(problem.offset)
+        )
     return f"the probability of {classes[1] if len(classes) == 2 else 'a class'}"
 
 

@@ -62,7 +62,6 @@ def positivity(
     chosen = problem.choose(single if features is None else features)
     samplers = samplers_of(problem, chosen, sampler)
     groups = [name for name, variables in chosen.items() if len(variables) > 1]
-    wide = 2 * len(problem.design.columns) > problem.sample.nobs
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
@@ -78,7 +77,10 @@ def positivity(
                 "below 0); at 1 positivity is violated, as given the others the feature does not "
                 "vary."
             ),
-            always=(*OF_ONE[: len(groups)], *POOR[:wide]),
+            always=(
+                *OF_ONE[: len(groups)],
+                *POOR[: 2 * len(problem.design.columns) > problem.sample.nobs],
+            ),
             zero_variance="the feature is predicted equally well in all refits",
             missing={
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"

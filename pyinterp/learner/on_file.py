@@ -147,8 +147,8 @@ class Keepable(Interpretable):
         record = record_of(self.analysis)
         if not record.models.findings:
             raise OptionError(
-                "Nothing was measured yet, and files keep results, not models: call `res.pfi()`, "
-                '`res.pd("x")` or the like first, or pickle the fit.'
+                "Nothing that a file can keep was measured yet: files keep results, not models. "
+                'Call `res.pfi()`, `res.pd("x")` or the like first, or pickle the fit.'
             )
         archive.save(ResultsOnFile(record), path)
 

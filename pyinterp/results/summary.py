@@ -139,7 +139,6 @@ class Tabular(Savable, Hints):
                         cell.data_type = "s"
         return Path(target)
 
-    @takes(refused={"conf_int": "limits are always in it, of level `alpha`."})
     def tidy(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, as R's broom does.
 
@@ -332,9 +331,9 @@ def largest_first(
     if parameter.has_two_sides:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
-    of = frame.index.str.replace(r"\[.* - .*\]", "", regex=True)
-    places = of[np.argsort(-digits, kind="stable")].unique().get_indexer(of)
-    return frame.iloc[np.argsort(places, kind="stable")]
+    of = pd.Index(frame.get("term", frame.index)).astype(str)
+    best = pd.Series(digits).groupby(of.str.replace(r"\[.* - .*\]", "", regex=True))
+    return frame.iloc[np.argsort(-best.transform("max").to_numpy(), kind="stable")]
 
 
 def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:
