@@ -77,10 +77,8 @@ def positivity(
                 "below 0); at 1 positivity is violated, as given the others the feature does not "
                 "vary."
             ),
-            always=(
-                *OF_ONE[: len(groups)],
-                *POOR[: 2 * len(problem.design.columns) > problem.sample.nobs],
-            ),
+            always=OF_ONE[: len(groups)]
+            + POOR[: 2 * len(problem.design.columns) > problem.sample.nobs],
             zero_variance="the feature is predicted equally well in all refits",
             missing={
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"

@@ -434,11 +434,12 @@ def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path):
     results = fit("halves")
     values = [float(results.loss(loss_of(c)).params.iloc[0]) for c in (1, 3)]
     assert values[1] == pytest.approx(3 * values[0])
+    path = tmp_path / "a.pyinterp"
     with pytest.raises(OptionError, match="Nothing that a file can keep was measured yet"):
-        results.save(tmp_path / "a.pyinterp")
+        results.save(path)
     results.loss()
-    results.save(tmp_path / "a.pyinterp")
-    loaded = pi.load(tmp_path / "a.pyinterp")
+    results.save(path)
+    loaded = pi.load(path)
     for c in (1, 3):
         with pytest.raises(FileError, match="was not measured"):
             loaded.loss(loss_of(c))
