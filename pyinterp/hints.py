@@ -33,6 +33,7 @@ class Hints:
 
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and (words := sentence(name)):
-                own = hasattr(type(self), "summary_frame")
-                raise AttributeError(f"{'Here use `summary_frame()`. ' * own}{words}")
+                own = "Here use `summary_frame()`. " * hasattr(type(self), "summary_frame")
+                # Whose `summary_frame` has what others have as attributes needs no others.
+                raise AttributeError(own + words * (not own or f".{name}`" not in words))
             return object.__getattribute__(self, name)  # the usual error, or that of a property

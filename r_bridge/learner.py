@@ -25,7 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp.data.frames import as_frame, is_frame
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, short
 from pyinterp.models.library import Aim
 from r_bridge.arguments import check_code, check_no_rows, in_r_words
 from r_bridge.conversion import RCode, level_texts, text_from_r, texts
@@ -109,7 +109,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     --------
     >>> import r_bridge
     >>> r_bridge.RLearner("mgcv::gam", formula="y ~ s(age) + sex", method="REML").learner_name
-    'mgcv::gam'
+    'mgcv::gam(y ~ s(age) + sex)'
     """
 
     wants_frames = one_thread = learns = True
@@ -133,8 +133,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     @property
     def learner_name(self) -> str:
-        """R's name of the function, if it has one."""
-        return self.function if "(" not in self.function else "function of R"
+        """R's name of the function, if it has one, and the formula."""
+        name = self.function if "(" not in self.function else "function of R"
+        return f"{name}({short(self.formula)})" if self.formula else name
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, R's arguments among them.
@@ -146,7 +147,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         'stats::lm'
         """
         own = ("function", "formula", "classifier", "predict_args", "random_state")
-        return {**{name: getattr(self, name) for name in own}, **self.arguments}
+        return {name: getattr(self, name) for name in own} | self.arguments
 
     def set_params(self, **params: Any) -> RLearner:
         """Set parameters; those that are not its own are R's arguments.
@@ -157,9 +158,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         >>> learner.set_params(classifier=False).classifier
         False
         """
-        own = self.get_params().keys() - self.arguments.keys()
         for name, value in params.items():
-            if name in own:
+            if name in self.get_params().keys() - self.arguments.keys():
                 setattr(self, name, value)
             else:
                 self.arguments = {**self.arguments, name: value}
@@ -201,8 +201,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
         """Fit the model in R."""
-        package = OF_A_PACKAGE.fullmatch(self.function)
-        if package:
+        if package := OF_A_PACKAGE.fullmatch(self.function):
             need(package[1], f'`RLearner("{self.function}")`')
         self._check_formula()
         frame = _rows_of(X)
@@ -217,9 +216,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self._names = Translation([*frame, response])
         self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
-        values = self._response(target, arguments)
         data = align(frame, self._levels)
-        data[response] = values
+        data[response] = self._response(target, arguments)
         console: list[str] = []
         try:
             made = SESSION.call_with(
@@ -242,8 +240,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
                 f"{error.message.rstrip('.')}. {remedy}", error.call, error.called
             ) from error
         self.fit_ = Fit(made)
-        two = bool(self.classifier) and len(self.classes_) == 2
-        self._event_first = two and self.fit_.counts_event_first()
+        self._event_first = (
+            bool(self.classifier) and len(self.classes_) == 2 and self.fit_.counts_event_first()
+        )
         self.console_ = "".join(console)
         return self
 

@@ -90,7 +90,7 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
                 *estimand.words.notes,
                 "Rows and donors of a group are those of the group; nothing is fitted anew.",
             ),
-            remarks=RemarksByGroup(estimand.words, estimand.terms.names, levels),
+            remarks=RemarksByGroup(replace(estimand.words, always=()), terms.names, levels),
         ),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),
     )

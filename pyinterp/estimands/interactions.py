@@ -44,7 +44,7 @@ from pyinterp.estimands.population import (
     residuals_of,
     slopes,
 )
-from pyinterp.estimands.questions import ONE_GROUP, method
+from pyinterp.estimands.questions import BY_PRODUCTS, method
 from pyinterp.samplers import Draws, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of
 from pyinterp.whatif import PREDICTIONS
@@ -103,7 +103,7 @@ def _of_norm_1(A: FloatArray) -> FloatArray:
     return A / np.where(norms > 0, norms, 1.0)
 
 
-@method("interactions", refused={"by": ONE_GROUP})
+@method("interactions", refused={"by": BY_PRODUCTS})
 def interactions(
     problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
@@ -152,7 +152,7 @@ def interactions(
     )
 
 
-@method("products", refused={"by": ONE_GROUP})
+@method("products", refused={"by": BY_PRODUCTS})
 def products(
     problem: Problem,
     feature: str,
@@ -205,10 +205,17 @@ def products(
     check_complete(data, names, "A product")
     features = [feature_of(problem, name, (name,)) for name in names]
     terms = [f"{a}:{b}" for other in features for b in other.terms for a in one.terms]
-    bias = partial(bias_of, sample=problem.sample, codes=problem.codes, times=len(terms))
+    read = partial(_products, sample=problem.sample, others=features)
+    bias = partial(bias_of, sample=problem.sample, codes=problem.codes, of=read)
     return make(
-        partial(_products, sample=problem.sample, others=features),
-        replace(PRODUCTS, always=(NEEDS, TOGETHER)) if len(terms) > 1 else PRODUCTS,
+        read,
+        replace(
+            PRODUCTS,
+            meaning=PRODUCTS.meaning.format(
+                "other products held" if len(names) > 1 else "if no third variable interacts with x"
+            ),
+            always=(NEEDS, TOGETHER)[: len(terms)],
+        ),
         terms,
         (NO_PRODUCT,) * len(terms),
         parameter=Parameter(null=0.0, effect=True),
@@ -311,8 +318,8 @@ WORDS = replace(
     ),
 )
 NO_PRODUCT = (
-    f"given the others it does not vary, fewer than {LEAST_ROWS} rows have its levels, or products "
-    "are linear functions of each other"
+    f"given the others it does not vary, fewer than {LEAST_ROWS} rows have a level, or fewer than "
+    f"{LEAST_ROWS // 2} a pair of levels, or products are linear functions of each other"
 )
 TOGETHER = "Joint test of these results `p`: `p.wald_test([*p.params.index])`."
 PRODUCTS = Words(
@@ -320,9 +327,8 @@ PRODUCTS = Words(
     title="coefficients of products",
     meaning=(
         "Change of the first variable's slope or level's effect, on the mean or a probability, per "
-        "unit of the other one or from its first level, other products held: of the population."
+        "unit of the other one or from its first level, {}: of the population."
     ),
-    always=(NEEDS,),
     notes=SHARE.notes[:1],
 )
 

@@ -31,8 +31,8 @@ from pyinterp.estimands.effects.grids import number_text
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Remark, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
-from pyinterp.estimands.positivity import samplers_of
-from pyinterp.estimands.questions import ONE_GROUP, method
+from pyinterp.estimands.positivity import WIDE, samplers_of
+from pyinterp.estimands.questions import BY_PRODUCTS, method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import POSITIVE
@@ -66,10 +66,6 @@ NEEDS = (
     "errors is not in the standard error."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
-WIDE = (
-    "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
-    'page "More columns than rows"'
-)
 NO_GAIN = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
 NO_LEVEL = (
@@ -288,22 +284,31 @@ def _share_of(x: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
     return 1 - shares
 
 
-def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int = 1) -> Estimate:
+def bias_of(
+    one: Residuals,
+    *,
+    sample: Sample,
+    codes: frozenset[str],
+    of: Callable[[Residuals], Estimate] | None = None,
+) -> Estimate:
     r"""Return the bias of its coefficients that is still seen, in standard errors.
 
     Random trees, cross-fitted, predict V and u by the others as :math:`h_x, h_y`. Each is shrunk
     by :math:`a = \max(E[r h] / E[h^2], 0)`, and the bias is
     :math:`a_x a_y E[h_x h_y] / E[V^2]`, as of any two errors. Surfaces of every two others,
     :math:`\varphi`, see :math:`\sum E[V \varphi] E[(u - \theta V) \varphi] / E[V^2]`, of pairs
-    of different rows, at least (`_by_pairs`). The largest of all columns and of both counts.
+    of different rows, at least (`_by_pairs`). The largest of all columns and of both counts. It is
+    that of every estimate in `of`, missing if all are.
     """
+    values = np.zeros(1) if of is None else of(one).value
+    times, largest = len(values), 0.0 if np.isfinite(values).any() else np.nan
     data = sample.variables
     at = np.searchsorted(sample.rows, one.rows)
     units = at if sample.clusters is None else sample.clusters[at]
     count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
     columns = one.v[:, 1:] if one.feature.levels else one.v
-    if not len(names) or count < 2:
-        return _number(0.0, one, times)
+    if largest != 0.0 or not len(names) or count < 2:
+        return _number(largest, one, times)
     others = encode(data[names], data, codes)[at]
 
     def found(r: FloatArray) -> FloatArray:
@@ -314,7 +319,7 @@ def bias_of(one: Residuals, *, sample: Sample, codes: frozenset[str], times: int
         uh, hh = one.weights @ (r * h), one.weights @ (h * h)
         return np.asarray(max(uh / hh, 0.0) * h if hh > 0 else 0.0 * h)
 
-    h, largest = found(one.u), 0.0
+    h = found(one.u)
     some = slice(None, None, 1 + (len(at) - 1) // MOST_ROWS)
     close = alike(others[some])
     for v in columns.T:
@@ -342,7 +347,7 @@ def _by_pairs(v: FloatArray, r: FloatArray, close: FloatArray, units: IntArray) 
     return max(float(abs(C.sum()) - AT_LEAST * error), 0.0)
 
 
-@method("population", refused={"by": ONE_GROUP})
+@method("population", refused={"by": BY_PRODUCTS})
 def population(
     problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
@@ -395,7 +400,7 @@ def population(
     return reading_of(problem, features, sampler)
 
 
-@method("compare_targets", refused={"by": ONE_GROUP})
+@method("compare_targets", refused={"by": BY_PRODUCTS})
 def compare_targets(
     problem: Problem, features: Names, *, sampler: SamplerLike = "conditional"
 ) -> Estimand:
@@ -524,15 +529,16 @@ RELEVANT = replace(
     SHARE,
     title="relevance given the other variables",
     meaning=(
-        f"{SHARE.meaning} P relevant is of E(y | all) = E(y | others), of means and one feature at "
-        "a time: the smaller P of its coefficients and of this share, doubled."
+        f"{SHARE.meaning} P relevant is of the hypothesis that the mean of y does not depend on "
+        "the feature given the others: twice the smaller P of its coefficients and of this share."
     ),
     as_columns=(
         *SHARE.as_columns,
         (
             "p_value",
             "P relevant",
-            "Of E(y | all) = E(y | others): the smaller P of coefficients and share, doubled.",
+            "P of the hypothesis that the mean of y does not depend on the feature given the "
+            "others: twice the smaller P of coefficients and share.",
         ),
     ),
 )
@@ -596,9 +602,9 @@ BIAS = Words(
         "response moves its coefficients by so many standard errors, at least."
     ),
     remarks=Remark(
-        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): do not rely on its rows. "
-        "Both means may depend on the others in a way that neither regression has found: put "
-        "it into the formula if you know it. False alarms are possible.",
+        f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): report no interval and P "
+        "of it, or add to the formula what both means may depend on: a curve such as `bs(z)`, or a "
+        "product `z:w`, of other features. False alarms are possible.",
         low=LARGEST_BIAS,
     ),
 )
@@ -608,7 +614,9 @@ def _response(problem: Problem) -> str:
     """Return the response in words."""
     classes = problem.predictor.classes
     if classes is None:
-        return problem.response.name
+        return problem.response.name + (
+            f" at each row's own offset `{problem.offset}`" * bool(problem.offset)
+        )
     return f"the probability of {classes[1] if len(classes) == 2 else 'a class'}"
 
 

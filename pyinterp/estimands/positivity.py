@@ -21,6 +21,14 @@ from pyinterp.samplers.choice import check_draws
 NEAR = 0.9
 
 
+WIDE = (
+    "columns are more than half of the rows, so that E(feature | others) is not learned; see the "
+    'page "More columns than rows"'
+)
+POOR = (f"Draws given the others are poorly learned: {WIDE}.",)
+OF_ONE = ("R²_j is of one variable: groups have none.",)
+
+
 @method("positivity")
 def positivity(
     problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
@@ -54,7 +62,6 @@ def positivity(
     chosen = problem.choose(single if features is None else features)
     samplers = samplers_of(problem, chosen, sampler)
     groups = [name for name, variables in chosen.items() if len(variables) > 1]
-    of_one = "R²_j is of one variable: groups have none."
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
@@ -70,7 +77,8 @@ def positivity(
                 "below 0); at 1 positivity is violated, as given the others the feature does not "
                 "vary."
             ),
-            always=(of_one,) if groups else (),
+            always=OF_ONE[: len(groups)]
+            + POOR[: 2 * len(problem.design.columns) > problem.sample.nobs],
             zero_variance="the feature is predicted equally well in all refits",
             missing={
                 name: "a group" if name in groups else "constant in the evaluation rows of a refit"
@@ -182,8 +190,8 @@ def samplers_of(
         obstacles.append(
             f"A sampler learns {list_of(counts)} from the other variables, but "
             f"{'it is' if len(counts) == 1 else 'they are'} missing in {list_of(counts.values())} "
-            f"of {len(data)} rows; name other features, leave those rows out by "
-            '`missing="drop"`, or use `loco`, which draws nothing.'
+            f"of {len(data)} rows; name other features, use means of answered items as features, "
+            'leave those rows out by `missing="drop"`, or use `loco`: no draws, but no P.'
         )
     for name, variables in features.items():
         target = Target(name, variables, bool(problem.discrete & set(variables)))

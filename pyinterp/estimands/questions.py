@@ -32,6 +32,7 @@ ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "
     '`pfi(by="sex")`, or for one group with `rows=`.'
 )
+BY_PRODUCTS = 'for differences between groups use `products("x", "group")`, for one group `rows=`.'
 
 
 # What a function makes of the problem: an estimand, or several that are asked for together.

@@ -108,7 +108,7 @@ def risk(
             unit="",
             meaning=(
                 f"One minus the ratio of the mean loss to that of the best constant {constant}, "
-                "learned from the rows that trained, if they are known."
+                "learned from the rows that trained."
             ),
         ),
         parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),

@@ -10,7 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray, MeanRelation
 from pyinterp.errors import InferenceError, OptionError, list_of, quote
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import Alternative, adjusts_intervals
+from pyinterp.inference.intervals import Alternative, adjusts_intervals, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.ranges import POSITIVE, SHARES
 from pyinterp.representation import frozen
@@ -20,7 +20,7 @@ CERTAIN = 1e-6
 
 # Ratios are differences on these scales.
 SCALES = {"ratio": IntervalScale(POSITIVE), "odds ratio": IntervalScale(SHARES)}
-OF_LOGARITHMS = "t, P and limits are computed for the logarithm. Equal values have ratio 1."
+OF_LOGARITHMS = ", P and limits are computed for the logarithm. Equal values have ratio 1."
 MARGINAL = "Odds are of mean probabilities; a logistic coefficient gives another odds ratio."
 # Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
@@ -98,7 +98,7 @@ def contrasts(
     plain, notes = inference.estimate, []
     if relation in SCALES:
         inference, size = inference.on(SCALES[relation]), 0 * size + CERTAIN**2  # without a unit
-        notes += [OF_LOGARITHMS, MARGINAL][: len(relation.split())]
+        notes += [symbol(inference.variance.df) + OF_LOGARITHMS, MARGINAL][: len(relation.split())]
     ends = np.isnan(inference.estimate) & ~np.isnan(plain)
     without = (hypotheses.weights[:, ends] != 0).any(axis=1)
     _check_terms(hypotheses, np.flatnonzero(~without), inference, size, missing, zero_variance)

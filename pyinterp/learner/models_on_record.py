@@ -105,11 +105,15 @@ class RecordOfModels:
     def _unknown(self, estimand: Estimand) -> FileError:
         """Return the error on an estimand that was not measured, with those that were."""
         known, asked = {each.description for each in self.findings.values()}, estimand.description
-        others = f"; {asked} of other features or rows, or with other options" * (asked in known)
+        others = (
+            f"; {asked} of other features or rows, or with other options (a table of all features "
+            "has each: ask as before, and take its row of `tidy()`)"
+        ) * (asked in known)
         return FileError(
             f"{asked} was not measured as asked here, and no models are kept that it could be "
-            "measured on; ask for it before `save`, or in `measure` of `fit`. Measured were "
-            f"{list_of(sorted(known), most=20, limit=400) or 'none'}{others}."
+            "measured on; ask for it before `save`, or in `measure` of `fit`, or pickle the fit, "
+            "which keeps the models. Measured: "
+            f"{list_of(sorted(known), most=20, limit=400) or 'nothing'}{others}."
         )
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:

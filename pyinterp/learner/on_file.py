@@ -15,7 +15,7 @@ from pyinterp.data.features import Features
 from pyinterp.data.form import Form
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
-from pyinterp.errors import FileError
+from pyinterp.errors import FileError, OptionError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.estimands.questions import RequestKey, request_of
 from pyinterp.inference import Evaluations
@@ -133,7 +133,7 @@ class Keepable(Interpretable):
         Raises
         ------
         OptionError
-            If there is no such folder.
+            If there is no such folder, or nothing was measured.
         OSError
             If the file can't be written, as on a full disk.
 
@@ -143,7 +143,13 @@ class Keepable(Interpretable):
         >>> pi.load("diabetes.pyinterp").pfi().params.equals(res.pfi().params)
         True
         """
-        archive.save(ResultsOnFile(record_of(self.analysis)), path)
+        record = record_of(self.analysis)
+        if not record.models.findings:
+            raise OptionError(
+                "Nothing that a file can keep was measured yet: files keep results, not models. "
+                'Call `res.pfi()`, `res.pd("x")` or the like first, or pickle the fit.'
+            )
+        archive.save(ResultsOnFile(record), path)
 
 
 class ResultsOnFile(Keepable, Savable):

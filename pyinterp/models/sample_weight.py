@@ -50,15 +50,13 @@ def check_takes_weights(estimator: Any) -> None:
     """Raise `OptionError` unless an estimator can be fitted with weights."""
     if weight_option(estimator) is not None:
         return
-    say = f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part"
-    on = get_config()["enable_metadata_routing"]
-    also = ("" if on else f"switch on `{ROUTING}` and ") + say + ", " if _wraps(estimator) else ""
-    if type(estimator).__name__ == "OffsetModel" and not _wraps(estimator.estimator):
-        also = "as `PoissonRegressor(alpha=0)` does, beside an exposure, "
+    also = "" if get_config()["enable_metadata_routing"] else f"switch on `{ROUTING}` and "
+    also += f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part, "
     raise OptionError(
         f"{learner_name(estimator)} takes no `{WEIGHT}` in `fit`, so that it would learn from the "
-        f"sample as if it were the population; use a learner that takes it, {also}or fit the model "
-        "yourself and weight its evaluation rows by "
+        "sample as if it were the population; use a learner that takes it, as `LinearRegression()`,"
+        " `LogisticRegression(C=1e6)` and `PoissonRegressor(alpha=0)` do, "
+        f"{also * _wraps(estimator)}or fit the model yourself and weight its evaluation rows by "
         '`pi.FittedModel(..., weights=..., weights_type="sampling")`.'
     )
 

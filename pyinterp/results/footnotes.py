@@ -31,6 +31,9 @@ UNPROVEN = (
     "learner predicts otherwise each time, or fails. They may be of another learner."
 )
 MANY_TESTS = 20
+OF_GROUPS = (
+    "P is about this learner; `products(feature, group)` tests whether nature has such differences."
+)
 OF_LEARNER = "P is about this learner; `population()` tests whether nature needs the feature."
 
 # Level at which a value differs from the null value.
@@ -131,7 +134,8 @@ def notes_of_tests(results: EstimandResults, *, single: bool) -> list[Footnote]:
         Footnote(meaning, " ".join(more)),
         Footnote(variance.note, variance.interval_note),
         Footnote(
-            OF_LEARNER * (results.estimand.parameter.effect and results.context.level == "learner")
+            (OF_GROUPS if results.estimand.terms.groups else OF_LEARNER)
+            * (results.estimand.parameter.effect and results.context.level == "learner")
         ),
         *(_of_square(results) if single else ()),
         Footnote(variance.warning),
@@ -199,6 +203,8 @@ def _about(results: EstimandResults, rows: pd.DataFrame, *, alone: bool) -> Iter
     if null is not None and squares and (rows["conf_high"].to_numpy() < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     meaning, *more = SENTENCES.split(words.meaning)
+    if results.context.where == "evaluation rows":  # the best constant is of these
+        meaning = meaning.replace("the rows that trained", "these rows")
     more += ["" if error > 0 else words.exact or ""]
     if alone:
         yield Footnote(f"{meaning} {harm}".rstrip(), " ".join(more))
@@ -269,6 +275,9 @@ def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     yield Footnote("", variance.interval_note)
     if null is not None:
         yield Footnote("", variance.test_note.format(null=f"{null:g}"))
+        yield Footnote(
+            OF_LEARNER * (bool(results.diagnostics) and results.context.level == "learner")
+        )
     terms = f"the {inference.count} terms of each measure, not over all measures"
     adjusted = inference.note if alone else inference.note_on(terms)
     if inference.simultaneous and variance.of_t:

@@ -110,6 +110,9 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
     ) -> pd.DataFrame:
         """Return how many rows an interval or a test needs, as `EstimandResults.sample_size`.
 
+        Give `width`, from the lower to the upper limit of 1 - alpha intervals; or `effect`, the
+        true contrast that the test finds with probability `power`.
+
         Raises
         ------
         InferenceError

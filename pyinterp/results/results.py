@@ -312,8 +312,8 @@ class EstimandResults(TableOfEstimands):
         Parameters
         ----------
         width : float, optional
-            Of 1 - alpha intervals, in units of the estimates. Intervals of importances also depend
-            on the importance: give `effect` too.
+            Of 1 - alpha intervals, from the lower to the upper limit, in units of the estimates.
+            Intervals of importances also depend on the importance: give `effect` too.
         effect : float, optional
             The true distance from no effect that is worth finding, in units of the estimates, for
             the learner trained on 63.2% of the planned rows (the plan's share). A penalized

@@ -13,7 +13,7 @@ from statsmodels.base.wrapper import ResultsWrapper
 
 from pyinterp.checks import check_flag, is_list
 from pyinterp.data.features import Names, check_names, names_of
-from pyinterp.errors import InferenceError, OptionError, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, list_of, quote, short
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.results.footnotes import UNPROVEN
 from pyinterp.results.results import EstimandResults
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
-WIDEST = 40  # characters of a number in a table of several results
+WIDEST = 40  # characters of a number, or of a learner's name, in a table of several results
 NARROWEST = 10  # characters of a column
 COEFFICIENTS = "coefficients"
 TWO_QUANTITIES = (
@@ -429,7 +429,7 @@ def learner_names(
     """
     by = np.zeros(len(learners)) if measures is None else np.array(measures)
     if names is None:
-        usual = pd.Series(learners)
+        usual = pd.Series([short(name, WIDEST) for name in learners])
         groups = usual.groupby(by)
         repeats = groups.transform("nunique") < groups.transform("size")
         numbers = (groups.cumcount() + 1).astype(str)

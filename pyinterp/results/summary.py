@@ -325,12 +325,15 @@ def largest_first(
 
     Signed ones, which may be large on either side of the null value, are ordered by their distance.
     Values that are equal but for rounding keep their order, which would depend on the machine.
+    Contrasts of one variable stay together, by its largest, in the order of its levels.
     """
     values = frame[column]
     if parameter.has_two_sides:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
-    return frame.iloc[np.argsort(-digits, kind="stable")]
+    of = pd.Index(frame.get("term", frame.index)).astype(str)
+    best = pd.Series(digits).groupby(of.str.replace(r"\[.* - .*\]", "", regex=True))
+    return frame.iloc[np.argsort(-best.transform("max").to_numpy(), kind="stable")]
 
 
 def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[pd.DataFrame]:

@@ -186,7 +186,7 @@ def test_any_number_of_jobs_gives_the_same_numbers(learner, backend):
 
 def test_errors_say_what_was_measured(learner):
     results = learner.fit(PLAN, seed=1, keep_models=False, measure=pi.ask("pd", "a"))
-    with pytest.raises(pi.errors.FileError, match=r"PFI .* was not measured.* Measured were .*PD"):
+    with pytest.raises(pi.errors.FileError, match=r"PFI .* was not measured.* Measured: .*PD"):
         results.pfi()
     with pytest.raises(pi.errors.FileError, match="needs models"):
         results.predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))

@@ -281,7 +281,7 @@ def test_what_was_not_measured_is_refused_with_a_list(tmp_path):
         lambda r: r.loco(),
         lambda r: r.native_importance(),
     ):
-        with pytest.raises(FileError, match=r".* was not measured .*Measured were .*PFI"):
+        with pytest.raises(FileError, match=r".* was not measured .*Measured: .*PFI"):
             ask(loaded)
 
 
@@ -434,8 +434,12 @@ def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path):
     results = fit("halves")
     values = [float(results.loss(loss_of(c)).params.iloc[0]) for c in (1, 3)]
     assert values[1] == pytest.approx(3 * values[0])
-    results.save(tmp_path / "a.pyinterp")
-    loaded = pi.load(tmp_path / "a.pyinterp")
+    path = tmp_path / "a.pyinterp"
+    with pytest.raises(OptionError, match="Nothing that a file can keep was measured yet"):
+        results.save(path)
+    results.loss()
+    results.save(path)
+    loaded = pi.load(path)
     for c in (1, 3):
         with pytest.raises(FileError, match="was not measured"):
             loaded.loss(loss_of(c))

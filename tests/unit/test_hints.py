@@ -17,8 +17,8 @@ import pyinterp as pi
 from pyinterp.errors import NamesWarning, OptionError
 from pyinterp.models.specification import choices, specification
 
-PEERS = ["vi", "coef", "permutation_importance", "shap", "anova", "partial_dependence", "ice",
-         "feature_importances_", "vip", "score", "importances_mean", "marginal_effects",
+PEERS = ["vi", "coef", "shap", "anova", "partial_dependence", "ice",
+         "feature_importances_", "score", "marginal_effects",
          "odds_ratio", "emmeans"]  # fmt: skip
 
 

@@ -40,6 +40,11 @@ def test_what_differs_is_sorted_and_infinite_values_are_ends():
     assert found.index.tolist() == [2, 1, 0, 4, 5, 3]
 
 
+def test_levels_of_a_variable_stay_in_order():
+    levels = pd.DataFrame({"estimate": [1.0, 2.0]}, ["k[b - a]", "k[c - a]"])
+    assert largest_first(levels, IMPORTANCE).equals(levels)
+
+
 FEW = pi.HalfSampling(0, pairs=5)
 
 

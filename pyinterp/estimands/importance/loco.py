@@ -98,9 +98,13 @@ def leave_one_covariate_out(
         Words(
             label="LOCO",
             title="leave-one-covariate-out importance",
-            meaning="the learner is trained on the same rows without the feature.",
+            meaning=(
+                "the learner is trained on the same rows without the feature"
+                f"{', or all variables of a group' * (max(map(len, chosen.values())) > 1)}."
+            ),
             always=(
-                "No P: the std err at 0 is too large for a test; use P relevant of `population()`.",
+                "No P: the std err at 0 is too large for a test, and the limits are no test of 0 "
+                "either; use P relevant of `population()`.",
             ),
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "

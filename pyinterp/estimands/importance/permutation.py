@@ -110,21 +110,22 @@ def _draws_in_words(
     problem: Problem, features: Features, samplers: Mapping[str, Sampler]
 ) -> tuple[str, str, dict[str, str]]:
     """Return the title, the values that replace a feature, and further notes by feature."""
-    title, replaced, notes = "permutation feature importance", "an independent draw.", {}
+    title, replaced, notes = "permutation feature importance", "an independent draw", {}
     if samplers:
         title, replaced = f"conditional {title}", "a draw given the other features"
         if len(samplers) < len(features):
             title = "permutation feature importance, partly conditional"
             replaced += f" ({list_of(samplers)}), or an independent draw (the others)"
-        replaced += "."
         notes = {name: f"Draws of {{}}: {sampler.label}." for name, sampler in samplers.items()}
+    if max(map(len, features.values())) > 1:
+        replaced += "; a group's variables together" + ", by those of another row" * (not samplers)
     data = problem.sample.variables
     for name in features:
         # A missing value is another value. A few rows tell it of most features.
         columns = (data[of] for of in features[name])
         if all(c[:9].nunique(dropna=False) <= 1 >= c.nunique(dropna=False) for c in columns):
             notes[name] = "{}: constant in the data, so nothing can be replaced."
-    return title, replaced, notes
+    return title, f"{replaced}.", notes
 
 
 def check_permutations(permutations: object) -> str | None:
