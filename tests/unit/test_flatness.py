@@ -151,7 +151,7 @@ def test_booleans_and_whole_numbers_are_numbers_unless_the_formula_says_otherwis
         ([], {"spread": "var"}, OptionError, "`spread` must be"),
         ([], {"grid": {"w": [1, 2]}}, OptionError, "Can't find variable 'w' of `grid`"),
         ([[]], {}, OptionError, "at least one variable"),
-        (["both"], {}, OptionError, "a group of variables; name one of them"),
+        (["both"], {}, OptionError, "is a group of variables"),
         ([], {"colour": "red"}, TypeError, r"firm\(\) takes no keyword argument `colour`"),
     ],
 )

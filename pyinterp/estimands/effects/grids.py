@@ -272,9 +272,13 @@ def variables_of(
     variables = problem.sample.variables.columns
     for name in names:
         if name not in variables:
-            group = " (a group of variables; name one of them)" if name in problem.features else ""
+            if name in problem.features:
+                raise OptionError(
+                    f"`{short(name)}` is a group of variables, which has no curve: name one of "
+                    "them, or make a column, such as the mean of items."
+                )
             raise OptionError(
-                f"Can't find variable `{short(name)}`{group}. Variables: {list_of(variables)}."
+                f"Can't find variable `{short(name)}`. Variables: {list_of(variables)}."
                 + did_you_mean(name, variables)
             )
     if not 1 <= len(names) <= most or len(set(names)) < len(names):

@@ -13,10 +13,16 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.columns import one_column
-from pyinterp.data.features import check_names, names_of
+from pyinterp.data.features import names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, FileError, OptionError
-from pyinterp.estimands.effects.grids import check_complete, has_levels, number_text, points_of
+from pyinterp.estimands.effects.grids import (
+    check_complete,
+    has_levels,
+    number_text,
+    points_of,
+    variables_of,
+)
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words, notes_of_terms
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -85,7 +91,7 @@ def ame(
     variables = [str(name) for name in problem.sample.variables.columns]
     varied = [name for name in variables if name != problem.offset]
     names = varied if features is None else list(dict.fromkeys(names_of(features)))
-    check_names(names, variables, kind="variable")
+    variables_of(problem, names, most=max(len(names), 1))
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.sample.variables
     # Of two values too: between them a tree sees no change.
