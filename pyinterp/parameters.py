@@ -38,8 +38,8 @@ sampler : str, Sampler or mapping
     "conditional". See ``pyinterp.samplers``.
 grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
     "r" and ``pi.r_style.RGrid`` are the grids of R's pdp. An array, a mapping from variables to
-    arrays, or a frame with one row per point, is used as it is. Categorical variables
-    have all their levels unless the grid names them.
+    arrays, or a frame with one row per point, is used as it is, but numbers of an array
+    are sorted. Categorical variables have all their levels unless the grid names them.
 points : int, optional
     Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
 kind : {"pd", "ice", "c-ice", "d-ice"}
