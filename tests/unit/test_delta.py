@@ -345,3 +345,13 @@ def test_two_models_have_no_common_covariance(data, ols, product):
     assert difference.pvalues.isna().all()
     with pytest.raises(InferenceError, match="needs one fitted model that states"):
         pi.compare(one, two, cov_type="delta")
+
+
+def test_joint_tests_are_those_of_statsmodels(data):
+    """F(k, df): one factor of the covariance is estimated."""
+    ols = smf.ols("y ~ a + b + C(kind)", data).fit()
+    found = pi.FittedModel(ols, data, "y").ame("kind").wald_test("kind[1 - 0], kind[2 - 0]")
+    theirs = ols.f_test("C(kind)[T.1] = 0, C(kind)[T.2] = 0")
+    assert found.fvalue == pytest.approx(theirs.fvalue, rel=1e-6)
+    assert (found.df_num, found.df_denom) == (theirs.df_num, theirs.df_denom)
+    assert found.pvalue == pytest.approx(float(theirs.pvalue), rel=1e-5)

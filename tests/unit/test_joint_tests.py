@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from scipy import stats
+from shared import normal_rows
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -286,3 +287,13 @@ def test_the_hypothesis_that_does_not_vary_is_named():
         InferenceError, match=r"z.* can't be tested.*every row contributes the same"
     ):
         model.pfi(["x", "z"], by="g").equality_test()
+
+
+@pytest.mark.parametrize(("p_adjust", "times"), [("holm", 3), ("bonferroni", 3), ("fdr_bh", 3)])
+def test_a_feature_that_no_refit_uses_was_tested_too(p_adjust, times):
+    data = normal_rows(60, "a b c y", 1)[1].assign(c=0.0)
+    data["y"] += data["a"]
+    res = fit_of("y ~ a + b + c", data, LinearRegression(), pi.Subsampling(8))
+    assert res.pfi(p_adjust=p_adjust).pvalues["a"] == pytest.approx(
+        times * res.pfi().pvalues["a"], rel=1e-12
+    )

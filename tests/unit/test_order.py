@@ -16,6 +16,7 @@ from sklearn.linear_model import (
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -170,3 +171,19 @@ def test_importances_are_ordered_with_their_sign():
     assert order != list(pfi.params.abs().sort_values(ascending=False).index)
     assert [row[0].data for row in pfi.summary().tables[0][1:]] == order
     assert pfi.plot().data["term"].tolist() == order
+
+
+@pytest.mark.parametrize(
+    "learner", [DecisionTreeRegressor(max_depth=4, random_state=0), SVR(), Ridge()], ids=str
+)
+def test_the_level_that_is_first_matters_to_learners_that_are_linear_only(learner):
+    data = normal_rows(90, "x y", 1)[1].assign(g=np.resize(list("abc"), 90))
+    data["y"] += 2 * (data["g"] == "a")
+
+    def found(levels):
+        ordered = data.assign(g=pd.Categorical(data["g"], list(levels)))
+        res = fit_of("y ~ x + g", ordered, learner, pi.HalfSampling(2, pairs=5))
+        return [*res.pfi("g").params, *res.pd("g", grid=list("abc")).params]
+
+    alike = np.allclose(found("abc"), found("bca"), rtol=1e-9)
+    assert alike == (not isinstance(learner, Ridge))
