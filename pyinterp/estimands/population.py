@@ -470,6 +470,12 @@ def reading_of(
     diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
     if read == "relevance":
         return diagnostic
+    variables = [name for one in every for name in one.variables]
+    if len(set(variables)) < len(variables):
+        raise OptionError(
+            "A group has the coefficients of its variables: ask for them in another call than the "
+            'group, or for P relevant of all by `importance("population", [...])`.'
+        )
     bias = partial(bias_of, sample=problem.sample, codes=problem.codes)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
@@ -525,22 +531,15 @@ LOSS_OF = replace(
     meaning=SHARE.meaning.replace("Share of V(y)", "Squared error"),
     as_columns=(),
 )
+OF_RELEVANCE = (
+    "P of the hypothesis that the mean of y does not depend on the feature given the others: twice "
+    "the smaller P of coefficients and share."
+)
 RELEVANT = replace(
     SHARE,
     title="relevance given the other variables",
-    meaning=(
-        f"{SHARE.meaning} P relevant is of the hypothesis that the mean of y does not depend on "
-        "the feature given the others: twice the smaller P of its coefficients and of this share."
-    ),
-    as_columns=(
-        *SHARE.as_columns,
-        (
-            "p_value",
-            "P relevant",
-            "P of the hypothesis that the mean of y does not depend on the feature given the "
-            "others: twice the smaller P of coefficients and share.",
-        ),
-    ),
+    meaning=f"{SHARE.meaning.removesuffix('.')}; P relevant: {OF_RELEVANCE}",
+    as_columns=(*SHARE.as_columns, ("p_value", "P relevant", OF_RELEVANCE)),
 )
 TARGETS = Words(
     label="variance",
