@@ -13,14 +13,14 @@ from pyinterp.errors import OptionError, did_you_mean, quote
 FLAGS = ("bool", "bool_")
 
 
-def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
-    """Raise `OptionError` unless `value` is one of the `allowed` strings."""
+def check_choice(argument: str, value: object, allowed: Iterable[str], others: str = "") -> None:
+    """Raise `OptionError` unless `value` is one of the `allowed` strings; `others` are elsewhere."""
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
         quoted = ", ".join(f'"{c}"' for c in choices)
         raise OptionError(
             f"`{argument}` must be one of {quoted}, not {quote(value)}."
-            f"{did_you_mean(value, choices)}"
+            f"{did_you_mean(value, choices)}{others}"
         )
 
 

@@ -172,6 +172,9 @@ class Loss:
         return about(self, self.name)
 
 
+METRIC = ' Metrics of all rows, as the AUC, are `res.metric("roc_auc")` and `pfi(metric="roc_auc")`.'
+
+
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
     """Return the loss, by its name if need be, after a check that the predictions suit it.
 
@@ -182,7 +185,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
         name = "binomial" if response.shares else default.get(predictor.kind)
         return LOSSES[name] if name else loss_of(predictor.aim)
     if isinstance(loss, str):
-        check_choice("loss", loss, LOSSES)
+        check_choice("loss", loss, LOSSES, METRIC)
         chosen = LOSSES[loss]
     elif isinstance(loss, Loss):
         chosen = loss
