@@ -14,7 +14,7 @@ FLAGS = ("bool", "bool_")
 
 
 def check_choice(argument: str, value: object, allowed: Iterable[str], others: str = "") -> None:
-    """Raise `OptionError` unless `value` is one of the `allowed` strings; `others` are elsewhere."""
+    """Raise `OptionError` unless `value` is an `allowed` string; `others` says where others are."""
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
         quoted = ", ".join(f'"{c}"' for c in choices)

@@ -40,7 +40,9 @@ def study(plan, sets):
         cov_type = None if isinstance(plan, pi.HalfSampling) else "corrected"
         curve = learner.fit(plan, seed=k, progress=False).pd("x1", grid=[0, 1], cov_type=cov_type)
         line = curve.differences().summary_frame().iloc[0]
-        found.append((line["estimate"], line["std_error"], line["conf_low"] < 1 < line["conf_high"]))
+        found.append(
+            (line["estimate"], line["std_error"], line["conf_low"] < 1 < line["conf_high"])
+        )
     return pd.DataFrame(found, columns=["estimate", "std_error", "covers"])
 
 

@@ -557,8 +557,8 @@ OVERLAP = Words(
     label="R²_j",
     title="overlap",
     meaning=(
-        "Share of the feature's variance that the others explain; of levels, the largest of two; of "
-        "a group, the largest of its variables, given those outside."
+        "Share of the feature's variance that the others explain; of levels, the largest of two; "
+        "of a group, the largest of its variables, given those outside."
     ),
     remarks=Remark(
         f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
@@ -567,7 +567,7 @@ OVERLAP = Words(
         others=(
             Remark(
                 f"R²_j below {LEAST_SHARE:g} ({{}}): its mean predicts the feature better than the "
-                "others do. In a balanced experiment this is so; else coefficients may be too near 0.",
+                "others do, as in a balanced experiment; else coefficients may be too near 0.",
                 high=LEAST_SHARE,
             ),
         ),

@@ -172,7 +172,9 @@ class Loss:
         return about(self, self.name)
 
 
-METRIC = ' Metrics of all rows, as the AUC, are `res.metric("roc_auc")` and `pfi(metric="roc_auc")`.'
+METRIC = (
+    ' Metrics of all rows, as the AUC, are `res.metric("roc_auc")` and `pfi(metric="roc_auc")`.'
+)
 
 
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:

@@ -19,6 +19,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
+from pyinterp.learner.analysis import TOO_ALIKE
 from pyinterp.results.footnotes import FEW_REFITS
 from pyinterp.simulation import CoverageStudy, dgp_pfi
 from pyinterp.simulation.records import StudyFile
@@ -40,6 +41,7 @@ def script(name):
 
 sys.path.insert(0, str(STUDIES))  # of scripts that import each other
 settings, run, coverage_table = script("settings"), script("run"), script("coverage_table")
+folds = script("folds")
 low = importlib.import_module("battery.low")
 STUDIES_OF = settings.STUDIES
 PAPER = settings.paper_tables().set_index(["estimand", "process", "learner", "n"])
@@ -400,3 +402,23 @@ def test_adjusted_importance_is_nearer_to_the_truth(scenario, n):
     off = (frame["truth"] - dgp_pfi(process, "X1").value).abs()
     error = np.hypot(*frame.loc[["MVIM", "AMVIM"], "truth_mcse"])
     assert off["MVIM"] - off["AMVIM"] > 3 * error
+
+
+def test_effects_over_folds_have_no_intervals_unless_asked():
+    """Corrected ones are far too narrow, as the table and the page on plans say."""
+    table = pd.read_csv(STUDIES / "results" / "folds.csv", index_col="plan")
+    alike = table.drop("half-sampling")["covers"]
+    assert f"covered {alike.min():.0%} to {alike.max():.0%}" in TOO_ALIKE
+    assert table.loc["half-sampling", "covers"] >= 0.92
+    page = (ROOT / "docs" / "resampling.md").read_text(encoding="utf-8")
+    assert f"{alike['5 folds']:.2f}"[1:] + " with 5 folds" in page
+    assert f"{alike['10 folds']:.2f}"[1:] + " with 10" in page
+    learner = pi.Learner.from_formula(
+        "y ~ x1 + x2", folds.draw(np.random.default_rng(1)), LinearRegression()
+    )
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    for ask in (res.pd, res.ame):
+        assert ask("x1").bse.isna().all()
+        assert (ask("x1", cov_type="corrected").bse > 0).all()
+    assert (res.pfi().bse > 0).all()
+    assert (learner.fit(pi.Subsampling(5), seed=1, progress=False).ame().bse > 0).all()
