@@ -598,8 +598,8 @@ BIAS = Words(
     label="bias/s.e.",
     title="bias that is seen",
     meaning=(
-        "What random trees or surfaces of two others still find in the feature and in the "
-        "response moves its coefficients by so many standard errors, at least."
+        "Bias of its coefficients that random trees, or surfaces of two others, still find, in "
+        "standard errors, at least."
     ),
     remarks=Remark(
         f"Bias above {LARGEST_BIAS:g} standard errors ({{}}): report no interval and P "

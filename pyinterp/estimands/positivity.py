@@ -190,8 +190,8 @@ def samplers_of(
         obstacles.append(
             f"A sampler learns {list_of(counts)} from the other variables, but "
             f"{'it is' if len(counts) == 1 else 'they are'} missing in {list_of(counts.values())} "
-            f"of {len(data)} rows; name other features, use means of answered items as features, "
-            'leave those rows out by `missing="drop"`, or use `loco`: no draws, but no P.'
+            f'of {len(data)} rows; leave those rows out by `missing="drop"`, name other features, '
+            "use imputed columns, or means of answered items, or use `loco`: no draws, but no P."
         )
     for name, variables in features.items():
         target = Target(name, variables, bool(problem.discrete & set(variables)))

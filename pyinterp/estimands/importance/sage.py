@@ -80,8 +80,8 @@ def sage(problem: Problem) -> Estimand:
             "other rows."
         ),
         always=(
-            "A correlated feature that the learner does not use has 0 in one fit, and values below "
-            "0 are no error: the feature repairs what others spoil.",
+            "A feature that the learner does not use has 0. Below 0 the feature makes predictions "
+            "worse, on average over the features known before it.",
         ),
         exact="All draws and subsets, no Monte Carlo error.",
         inexact="as some of all draws, or orderings, are used",
