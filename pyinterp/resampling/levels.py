@@ -58,9 +58,9 @@ def in_words(unseen: Unseen, plan: Resampling) -> str:
     refits = dict.fromkeys(k for k, *_ in unseen)
     strata = "draw within levels (`strata=`), " if plan.stratifies else ""
     remedy = (
-        f"Merge rare levels, {strata}code ordered answers as numbers, use `pi.FittedModel` of least "
-        "squares for a designed trial, or accept that they are treated as the first level "
-        '(`unseen_levels="allow"`).'
+        f"Merge rare levels, {strata}code ordered answers as numbers, use `pi.FittedModel` of "
+        "least squares for a designed trial, or accept that they are treated as the reference "
+        'level (`unseen_levels="allow"`).'
     )
     if plan.cluster is not None and len(refits) == plan.number:
         remedy = f"Levels lie within clusters, which evaluate as wholes. {WITHIN}"
