@@ -23,7 +23,10 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
         return None
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_forest(estimator)
-    ensemble = library_of(estimator).trees(estimator)
+    try:
+        ensemble = library_of(estimator).trees(estimator)
+    except Exception:  # noqa: BLE001 - what can't be read, of any library, is asked in batches
+        return None
     if ensemble is None:
         return None
     trees = join_trees(map(in_preorder, ensemble.nodes))
