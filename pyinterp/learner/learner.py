@@ -49,7 +49,15 @@ from pyinterp.models.specification import family_of, settings, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seed, Seeds
-from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
+from pyinterp.resampling import (
+    FreshDraws,
+    HalfSampling,
+    Resampling,
+    Splits,
+    Units,
+    is_half,
+    plan_of,
+)
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.levels import allowed_in_words
@@ -771,7 +779,7 @@ def _pools(refit: Refit, pairs: int, on_error: OnError) -> bool:
     """Whether rows of a refit are pooled with others' by estimands of the population."""
     group = refit.group
     every = PAIRS if on_error == "raise" else pairs  # others take the place of those that failed
-    return not pairs or (group is not None and group.kind == "pair" and group.number < every)
+    return not pairs or (is_half(group) and group.number < every)
 
 
 def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question, ...]:
@@ -882,9 +890,7 @@ class LearnerResults(Keepable):
     @property
     def halves(self) -> tuple[Refit, ...]:
         """The fitted models on complementary halves, two per pair; none for other plans."""
-        return tuple(
-            r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
-        )
+        return tuple(r for r in self.analysis.refits if is_half(r.group))
 
     def predict(
         self, data: pd.DataFrame | npt.ArrayLike, **others: object

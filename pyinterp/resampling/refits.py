@@ -44,7 +44,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Unseen, in_words, unseen_among
 from pyinterp.resampling.proof import Answers, digest_of, prove
-from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Units, some_rows
+from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Units, is_half, some_rows
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -307,7 +307,7 @@ class _Work:
             numbers = [k]
         proofs = []
         for kind in (False, True):
-            if some := [k for k in numbers if self._is_half(k) is kind]:
+            if some := [k for k in numbers if is_half(self.parts[k].group) is kind]:
                 k = some[-1]
                 answers = self._answers(k, *self.models_of([k], checkpoint)[k])
                 make = partial(self._again, k)
@@ -318,10 +318,6 @@ class _Work:
                 f"does, with other settings ({differ}): nothing can be proven. Give another folder."
             )
         return all(proofs)
-
-    def _is_half(self, k: int) -> bool:
-        group = self.parts[k].group
-        return group is not None and group.kind == "pair"
 
     def _check_failure(self, k: int, error: Exception) -> None:
         if self.options.on_error == "raise":
@@ -549,5 +545,5 @@ def _lost_workers(
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
-    separate = tuple(filter(lambda r: r.group is None or r.group.kind != "pair", refits))
+    separate = tuple(filter(lambda r: not is_half(r.group), refits))
     return separate or tuple(refits)

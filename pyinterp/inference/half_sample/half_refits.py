@@ -20,6 +20,7 @@ from pyinterp.inference.half_sample.constants import (
     STABLE,
 )
 from pyinterp.random import Seeds
+from pyinterp.resampling import is_half
 from pyinterp.resampling.refits import Refit
 
 # Predictions of mixed rows, with the number of the pair that the refit is in.
@@ -178,7 +179,7 @@ def predictions_of_mixtures(
     list of (int, ndarray), or None
         None where the learner refuses such rows.
     """
-    pairs = [(r.group.number, r) for r in refits if r.group is not None and r.group.kind == "pair"]
+    pairs = [(r.group.number, r) for r in refits if is_half(r.group)]
     if not pairs:
         return []
     rng = seeds.stream("draws", name="mixtures of rows")
