@@ -69,7 +69,10 @@ def dispatch(
     readable = engine != "batched" and predictor.kind not in ("distribution", "answers")
     names = [*ENGINES] if engine == "auto" else [engine]
     for name in names if readable else ():
-        model = ENGINES[name].read(last.model, predictor.kind)
+        try:
+            model = ENGINES[name].read(last.model, predictor.kind)
+        except Exception:  # noqa: BLE001 - what can't be read, of any library, is asked in batches
+            model = None
         if model is None:
             continue
         for before, given in _ways(last, design, sample):

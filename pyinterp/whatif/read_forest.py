@@ -23,10 +23,7 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
         return None
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_forest(estimator)
-    try:
-        ensemble = library_of(estimator).trees(estimator)
-    except Exception:  # noqa: BLE001 - what can't be read, of any library, is asked in batches
-        return None
+    ensemble = library_of(estimator).trees(estimator)
     if ensemble is None:
         return None
     trees = join_trees(map(in_preorder, ensemble.nodes))
