@@ -527,7 +527,7 @@ class Estimand:
             raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
         check_text("title", words.title)
         check_text("label", words.label)
-        check_range("range", parameter.range)
+        check_range(parameter.range)
         if parameter.null is not None:
             check_number("null", parameter.null, FINITE)
         if not is_hashable(self.key):
