@@ -192,22 +192,20 @@ def refit(
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, sample, every, plan, seeds, options, finish)
     done: dict[int, ModelAndDesign] = {}
-    differ = ""
+    differ = folder = ""
+    if work.unseen and options.on_error == "raise":
+        raise RefitError(in_words(work.unseen, plan))
     if checkpoint is not None:
         samples = (rows for part in parts for rows in part[:2])
         rows = digest_of(samples, among=sample.rows if plan.shares_data else None)
         facts, call = begin()
         differ = checkpoint.begin({**facts, "rows": rows}, call)
-    if work.unseen and options.on_error == "raise":
-        raise RefitError(in_words(work.unseen, plan))
-    if checkpoint is not None:
         done = work.models_of(numbered, checkpoint)
-    folder = ""
-    if checkpoint is not None and (done or shard is not None):
-        with _lost_workers(done, len(numbered), checkpoint):
-            proven = work.prove(checkpoint, differ)
-        folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
-        done |= work.models_of(numbered.keys() - done.keys(), checkpoint)  # maybe the first
+        if done or shard is not None:
+            with _lost_workers(done, len(numbered), checkpoint):
+                proven = work.prove(checkpoint, differ)
+            folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
+            done |= work.models_of(numbered.keys() - done.keys(), checkpoint)  # maybe the first
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
