@@ -118,8 +118,7 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     other = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
     if isinstance(whatif, LinearWhatIf):
         model = read_linear(final_step(predictor.estimator).model, predictor.kind)
-        if model is not None:
-            other = LinearWhatIf(other, model, inputs=whatif.inputs)
+        other = LinearWhatIf(other, model, inputs=whatif.inputs)
     other.memo = whatif.memo
     return other
 
@@ -172,11 +171,12 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))
-    same = computed.shape == model.shape
-    hidden, apart = _largest([rounding, computed - model], model) if same else (np.inf, np.inf)
+    hidden, apart = 0.0, np.inf
+    if computed.shape == model.shape:
+        hidden, apart = _largest([rounding, computed - model], model)
     single = design.single or getattr(exact.model, "single_sums", False)
     tolerance = SINGLE if single else DOUBLE
-    if same and not hidden <= tolerance:
+    if not hidden <= tolerance:
         return "rounding of its terms is not small beside its predictions' spread"
     if not apart <= tolerance:
         return f"the {exact.name} engine does not reproduce its predictions"

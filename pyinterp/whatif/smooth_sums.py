@@ -13,8 +13,7 @@ from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES
 
 # Losses without kinks, but where probabilities are clipped.
-NAMES = ("log", "brier", "rps", "poisson", "gamma", "binomial")
-SMOOTH = (CLASS_ENTROPY, *map(LOSSES.get, NAMES))
+SMOOTH = (CLASS_ENTROPY, *map(LOSSES.get, ("log", "brier", "rps", "poisson", "gamma", "binomial")))
 # Degrees of the polynomials that are tried, one after the other, for rows that need more.
 NODES = (32, 64, 128)
 # The largest of the last coefficients, in units of the rows' mean loss.
