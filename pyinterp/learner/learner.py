@@ -543,8 +543,16 @@ class Learner(Hints):
                 "Weights, offsets and subsets are of the data at hand, but this plan draws new "
                 "data for every refit; leave them out, or use a plan that resamples."
             )
-        if isinstance(plan, Splits) and plan.of_positions:
-            self._check_positions()
+        left_out, why = int((~self.data.complete).sum()), ""
+        if self.data.repeats is not None:
+            why = "frequency weights repeat rows"
+        elif left_out:
+            why = f"{left_out} rows are left out (missing values, or `subset`)"
+        if why and isinstance(plan, Splits) and plan.of_positions:
+            raise OptionError(
+                f"These splits name rows by position, but {why}, which shifts positions: make them "
+                "of the rows that are analyzed, or use a splitter such as KFold."
+            )
         return plan
 
     def _words(self, plan: Resampling, sample: Sample, seeds: Seeds) -> dict[str, Any]:
@@ -686,18 +694,6 @@ class Learner(Hints):
             options=self._options,
         )
         return new
-
-    def _check_positions(self) -> None:
-        """Raise `OptionError` unless positions in the data are positions in the analyzed rows."""
-        left_out = int((~self.data.complete).sum())
-        why = f"{left_out} rows are left out (missing values, or `subset`)" if left_out else ""
-        if self.data.repeats is not None:
-            why = "frequency weights repeat rows"
-        if why:
-            raise OptionError(
-                f"These splits name rows by position, but {why}, which shifts positions: make them "
-                "of the rows that are analyzed, or use a splitter such as KFold."
-            )
 
     def _without_clusters(self, column: object) -> Learner:
         """Return the learner for which the column of clusters is no variable by ``.`` alone.
