@@ -13,7 +13,7 @@ import pandas as pd
 
 from pyinterp._typing import BoolArray, FloatArray, IntArray
 from pyinterp.representation import about
-from pyinterp.resampling import Group, is_half
+from pyinterp.resampling import Group
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,12 +100,15 @@ class Evaluations:
     def estimating(self) -> tuple[int, ...]:
         """The refits whose mean is reported: all, if there are only pairs."""
         every = enumerate(self.groups)
-        return tuple(k for k, g in every if not is_half(g)) or tuple(range(len(self.at)))
+        return tuple(k for k, g in every if g is None or g.kind != "pair") or tuple(
+            range(len(self.at))
+        )
 
     @cached_property
     def has_own_refits(self) -> bool:
         """Whether others than the pairs' refits estimate."""
-        return not is_half(self.groups[self.estimating[0]])
+        first = self.groups[self.estimating[0]]
+        return first is None or first.kind != "pair"
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -115,7 +118,7 @@ class Evaluations:
         """
         halves: dict[int, list[int]] = {}
         for k, group in enumerate(self.groups):
-            if is_half(group):
+            if group is not None and group.kind == "pair":
                 halves.setdefault(group.number, []).append(k)
         whole = [(pair[0], pair[1]) for pair in halves.values() if len(pair) == 2]
         return tuple(sorted(whole, key=itemgetter(1)))

@@ -223,11 +223,11 @@ def refit(
                 raise RefitError(failures[0][0]) from outcome
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
-    refits = [
-        Refit(number=k, **_parts_of(done[k][0]), design=done[k][1], **part._asdict())
-        for k, part in numbered.items()
-        if k in done
-    ]
+    refits = []
+    for k, (outcome, fitted) in sorted(done.items()):
+        # Of a dropped model its measurements too.
+        kept = outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
+        refits.append(Refit(number=k, **kept, design=fitted, **numbered[k]._asdict()))
     if failures and (shard is None or not refits):
         lacking = "" if shard is not None else plan.lacking([r.group for r in refits])
         if not refits and not lacking:
@@ -402,11 +402,6 @@ def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
         if value is not None:
             answers[name] = np.sort(np.asarray(value, np.float64), axis=None)
     return answers
-
-
-def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
-    """Return the predictor of a refit, and the measurements of a dropped one."""
-    return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:

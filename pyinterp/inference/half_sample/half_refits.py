@@ -20,7 +20,6 @@ from pyinterp.inference.half_sample.constants import (
     STABLE,
 )
 from pyinterp.random import Seeds
-from pyinterp.resampling import is_half
 from pyinterp.resampling.refits import Refit
 
 # Predictions of mixed rows, with the number of the pair that the refit is in.
@@ -179,7 +178,7 @@ def predictions_of_mixtures(
     list of (int, ndarray), or None
         None where the learner refuses such rows.
     """
-    pairs = [(r.group.number, r) for r in refits if is_half(r.group)]
+    pairs = [(r.group.number, r) for r in refits if r.group is not None and r.group.kind == "pair"]
     if not pairs:
         return []
     rng = seeds.stream("draws", name="mixtures of rows")
