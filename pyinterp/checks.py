@@ -96,13 +96,13 @@ def check_number(argument: str, value: object, interval: Interval, hint: str = "
         raise OptionError(f"`{argument}` must be {what}, not {quote(value)}.{hint}")
 
 
-def check_range(argument: str, value: object) -> None:
+def check_range(value: object) -> None:
     """Raise `OptionError` unless `value` is a pair of numbers, the first below the second."""
     pair = value if isinstance(value, tuple) and len(value) == 2 else (0.0, 0.0)
     low, high = pair
     if not (isinstance(low, Real) and isinstance(high, Real) and low < high):
         raise OptionError(
-            f"`{argument}` must be the least and the largest value, such as (0, np.inf), not "
+            "`range` must be the least and the largest value, such as (0, np.inf), not "
             f"{quote(value)}."
         )
 

@@ -191,6 +191,8 @@ def _firm(question: Question) -> pd.DataFrame:
 
 def _permutation(question: Question, metric: MetricName) -> pd.DataFrame:
     ours, names, nsim, seed = question.ours, question.names, question.nsim, question.seed
+    # One of two, whose probability some metrics are about.
+    has_event = len(ours.analysis.problem.predictor.classes or ()) == 2 and metric in OF_AN_EVENT
     permutations = _permutations(ours.analysis.problem.sample.nobs, nsim, names, seed)
     return _beside(
         f"PFI, {metric}",
@@ -202,17 +204,11 @@ def _permutation(question: Question, metric: MetricName) -> pd.DataFrame:
             metric=metric,
             nsim=nsim,
             seed=seed,
-            event_level="second" if _has_an_event(ours, metric) else None,
+            event_level="second" if has_event else None,
         ),
         np.full(len(names), np.nan),
         [f"{nsim} permutations"] * len(names),
     )
-
-
-def _has_an_event(ours: Interpretable, metric: MetricName) -> bool:
-    """Whether a metric is about the probability of one of two classes."""
-    classes = ours.analysis.problem.predictor.classes
-    return classes is not None and len(classes) == 2 and metric in OF_AN_EVENT
 
 
 def _default_metric(ours: Interpretable) -> MetricName:

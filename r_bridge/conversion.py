@@ -15,6 +15,7 @@ str                       character                  str
 from __future__ import annotations
 
 import numbers
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -135,20 +136,12 @@ def texts(values: Iterable[str]) -> pd.Series[str]:
 def texts_to_r(texts: Sequence[str], r: R) -> Any:
     """Return strings, none of which may hold what R's strings can't."""
     for text in texts:
-        if "\0" in text or not _encodable(text):
+        if re.search("[\0\ud800-\udfff]", text):  # UTF-8 has no code for surrogates
             raise DataError(
                 "R can be given text in UTF-8 without null characters, in names and values alike; "
                 f"got {text[:40]!r}. Rename or replace it."
             )
     return r.interface.StrSexpVector(texts)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _frame_to_r(frame: pd.DataFrame, r: R) -> Any:
@@ -208,7 +201,8 @@ def _column_to_r(column: pd.Series[Any], r: R, what: str) -> Any:
     if pd.api.types.is_integer_dtype(dtype) and _fits(present):
         return _integers(_fill(column, present, missing, 0), missing, r)
     if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_complex_dtype(dtype):
-        return _reals(_fill(column, present, missing, NA_REAL), r)
+        values = _fill(column, present, missing, NA_REAL)
+        return r.interface.FloatSexpVector.from_memoryview(values.data)
     if {type(v) for v in present} <= {str, np.str_}:
         codes, distinct = pd.factorize(column)
         texts = texts_to_r([str(text) for text in distinct], r)
@@ -239,10 +233,6 @@ def _integers(
     whole = np.where(missing, NA_INTEGER, values).astype(np.int32)
     kind = r.interface.BoolSexpVector if logical else r.interface.IntSexpVector
     return kind.from_memoryview(whole.data)
-
-
-def _reals(values: npt.NDArray[np.float64], r: R) -> Any:
-    return r.interface.FloatSexpVector.from_memoryview(np.ascontiguousarray(values).data)
 
 
 def _column_from_r(value: Any, r: R) -> Any:

@@ -69,17 +69,11 @@ class ModelForR:
 
     def restore(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that comes from R with the names and dtypes that the rows have."""
-        return pd.DataFrame(
-            {
-                self.names.from_r(str(word)): self._like_the_rows(str(word), column)
-                for word, column in frame.items()
-            }
-        )
-
-    def _like_the_rows(self, word: str, column: pd.Series[Any]) -> pd.Series[Any]:
-        if word not in self.names:
-            return column
-        return _restore(column, self.rows[self.names.from_r(word)])
+        restored = {}
+        for word, column in frame.items():
+            name = self.names.from_r(str(word))
+            restored[name] = _restore(column, self.rows[name]) if word in self.names else column
+        return pd.DataFrame(restored)
 
     def log_odds(self, position: int) -> ModelForR:
         """Return a regression whose predictions are the log-odds of one of two classes."""

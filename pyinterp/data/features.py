@@ -57,7 +57,8 @@ def _owners(variables: Sequence[str], groups: Groups) -> dict[str, str]:
             raise OptionError(
                 f"The name of a group must be a text that is not empty, not {quote(group)}."
             )
-        if isinstance(members, str) or not _are_names(members):
+        listed = isinstance(members, Collection) and not isinstance(members, str | Mapping)
+        if not (listed and len(members) and all(isinstance(name, str) for name in members)):
             raise OptionError(
                 f"Group {short(group)!r} must be a list of variables such as ['area', 'rooms'], "
                 f"not {quote(members)}."
@@ -71,13 +72,6 @@ def _owners(variables: Sequence[str], groups: Groups) -> dict[str, str]:
                 )
             owner[name] = group
     return owner
-
-
-def _are_names(members: object) -> bool:
-    """Whether the members of a group are a list of names with at least one."""
-    if isinstance(members, Collection) and not isinstance(members, Mapping):
-        return len(members) > 0 and all(isinstance(name, str) for name in members)
-    return False
 
 
 def names_of(features: object, what: str = "features") -> list[str]:

@@ -14,7 +14,7 @@ import pandas as pd
 from pyinterp._typing import Column, FloatArray, IntArray
 from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
-from pyinterp.representation import about, frozen
+from pyinterp.representation import frozen
 
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
@@ -141,7 +141,7 @@ class Sample:
         }
 
     def __repr__(self) -> str:
-        return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
+        return f"<Sample: {self.nobs} rows, {self.variables.shape[1]} variables>"
 
 
 def _by_row(name: str) -> property:
@@ -216,10 +216,6 @@ class SomeRows(Sample):
     def response(self) -> Response | None:
         """The name of the response, and its classes."""
         return self.whole.response
-
-    def __repr__(self) -> str:
-        columns = self.whole.variables.shape[1]
-        return f"<Sample: {self.nobs} rows, {columns} variables>"
 
 
 def read_response(

@@ -298,9 +298,7 @@ def _measure(
     of_y, of_f = (values - np.average(values, weights=weights) for values in (case.y, factual))
     deviations = of_y, without_rounding(of_f, factual)
     # Variances divide by n - 1, as CVIM does, or by what weights have for it.
-    scale = n / (n - 1)
-    if weights is not None:
-        scale = 1 / (1 - np.square(weights / weights.sum()).sum())
+    scale = n / (n - 1) if weights is None else 1 / (1 - np.square(weights / weights.sum()).sum())
     columns = np.column_stack([*np.sqrt(scale) * np.array(deviations), case.y - factual])
     of_rows = Estimate.of_rows(2 * np.square(columns), weights)
     return {"marginal": marginal, "conditional": conditional, "squares": of_rows}

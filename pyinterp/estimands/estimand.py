@@ -33,8 +33,9 @@ OUT_OF_RANGE = 1e-5
 class Elsewhere(Protocol):
     """What knows facts of a model that is not here."""
 
-    def codes(self) -> frozenset[str]:
-        """Return the numbers that the model takes as categories."""
+    @property
+    def of_codes(self) -> frozenset[str]:
+        """Numbers that the model takes as categories."""
 
     def predictive(self) -> Predictor:
         """Return the model's predictor of distributions."""
@@ -71,7 +72,7 @@ class Problem:
     def codes(self) -> frozenset[str]:
         """Numbers that the model takes as categories, though its formula does not."""
         if self.elsewhere is not None:
-            return self.elsewhere.codes()
+            return self.elsewhere.of_codes
         return codes_of(self.predictor, self.design, self.sample.variables)
 
     @property
@@ -527,7 +528,7 @@ class Estimand:
             raise OptionError(f"Names of terms must be different, but {repeated!r} is repeated.")
         check_text("title", words.title)
         check_text("label", words.label)
-        check_range("range", parameter.range)
+        check_range(parameter.range)
         if parameter.null is not None:
             check_number("null", parameter.null, FINITE)
         if not is_hashable(self.key):

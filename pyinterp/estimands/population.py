@@ -722,8 +722,7 @@ def measure_rows(
     """
     predictor = case.whatif.predictor
     pick = partial(outputs_of, classes=predictor.classes)
-    columns = [case.evaluation.rows[:, None], responses_of(case.evaluation, case)]
-    columns.append(pick(case.whatif.factual))
+    columns = [case.evaluation.rows[:, None], responses_of(case), pick(case.whatif.factual)]
     for one in features:
         law = case.conditional(samplers[one.name], one.variables)
         expected, x = np.asarray(law.prediction), case.evaluation.variables[[*one.variables]]
@@ -732,13 +731,13 @@ def measure_rows(
             observed = np.eye(len(one.levels))[codes_of(x[one.name], one.levels)]
         elif law.levels:  # a number of few values
             expected = expected @ np.array(law.levels, np.float64)
-        if (found := case.without(one.variables, predictor.kind)) is not None:
-            without = pick(found)
-        else:  # no column is left
-            without = pick(np.asarray(best_constant(case, loss)))
-        columns += [observed, expected.reshape(observed.shape), without]
-        columns.append(pick(_by_default(case, one.variables)) if default else without)
+        found = case.without(one.variables, predictor.kind)  # None if no column is left
+        without = pick(np.asarray(best_constant(case, loss)) if found is None else found)
+        # By the default learner, which learns it as the mean of a feature.
+        anew = replace(case.learning_rows(one.variables), of_response=True)
+        given = pick(np.asarray(NUMBERS[False].learn(anew).prediction)) if default else without
         at_draws = np.empty((case.evaluation.nobs, without.shape[1] * max(len(one.levels), 1)))
+        columns += [observed, expected.reshape(observed.shape), without, given, at_draws]
 
         def keep(
             block: Draws, predictions: FloatArray, one: Feature = one, kept: Any = at_draws
@@ -750,22 +749,15 @@ def measure_rows(
 
         rng = case.draw(f"{one.name} of the population")
         mean_over_draws(case.whatif.of(one.variables), law, "auto", rng, keep)
-        columns.append(at_draws)
     return {"rows": Estimate.of_rows(np.column_stack(columns))}
 
 
-def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
+def responses_of(case: ModelOnRows) -> FloatArray:
     """Return the response of rows, or the indicators of classes that predictions are of."""
-    y, classes = np.asarray(sample.y), case.whatif.predictor.classes
+    y, classes = np.asarray(case.evaluation.y), case.whatif.predictor.classes
     if classes is not None:
         y = (y[:, None] == np.arange(len(classes))).astype(np.float64)
     return outputs_of(y, classes)
-
-
-def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
-    """Return the mean response given all but some variables, learned as a feature's mean is."""
-    rows = replace(case.learning_rows(without), of_response=True)
-    return np.asarray(NUMBERS[False].learn(rows).prediction)
 
 
 def outputs_of(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:

@@ -134,9 +134,7 @@ def redundancy(
     )
 
 
-def _with_response(
-    problem: Problem, features: Names | None = None, *, sampler: SamplerLike = "conditional"
-) -> Estimand:
+def _with_response(problem: Problem, features: Names | None, *, sampler: SamplerLike) -> Estimand:
     r"""R² of each feature on the other features and the response, out of sample.
 
     (Wood et al. 2024, Figure 7, on the right). Without the response it is `positivity`.

@@ -35,10 +35,6 @@ ONE_GROUP = (
 BY_PRODUCTS = 'for differences between groups use `products("x", "group")`, for one group `rows=`.'
 
 
-# What a function makes of the problem: an estimand, or several that are asked for together.
-Answerable = Estimand | Mapping[str, Estimand]
-
-
 class Method(NamedTuple):
     """A method of results.
 

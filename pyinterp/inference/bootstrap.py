@@ -8,10 +8,9 @@ from typing import Self
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, one_tail
+from pyinterp.inference.intervals import Alternative, bounds, one_tail
 from pyinterp.inference.replicates import Replicates, covariance
 from pyinterp.inference.variance import Variance
 
@@ -104,7 +103,6 @@ class BootstrapVariance(Variance):
 
         The smallest alpha at which the interval excludes the null value.
         """
-        check_choice("alternative", alternative, ALTERNATIVES)
         greater = _p_value(self.means, null)
         less = _p_value(-self.means, np.negative(null))
         both = np.minimum(2 * np.minimum(greater, less), 1.0)

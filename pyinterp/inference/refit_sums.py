@@ -80,9 +80,9 @@ class RefitSums:
         """Return different terms of the same refits as one."""
         ratios = all(part.below is not None for part in parts)
         return cls(
-            values=_beside(*(part.values for part in parts)),
-            mc_variance=_beside(*(part.mc_variance for part in parts)),
-            **_combine_sums(_beside, parts),
+            values=beside(*(part.values for part in parts)),
+            mc_variance=beside(*(part.mc_variance for part in parts)),
+            **_combine_sums(beside, parts),
             below=_of_terms("below", parts) if ratios else None,
             losses=_of_terms("losses", parts) if ratios else None,
             single=tuple(map(Estimate.stack, zip(*(part.single for part in parts), strict=True))),
@@ -92,7 +92,7 @@ class RefitSums:
     __repr__ = about
 
 
-def _beside(*parts: FloatArray) -> FloatArray:
+def beside(*parts: FloatArray) -> FloatArray:
     """Return arrays side by side: the terms of the first, then those of the next."""
     return np.concatenate(parts, axis=1)
 
@@ -100,7 +100,7 @@ def _beside(*parts: FloatArray) -> FloatArray:
 def _of_terms(name: str, parts: Sequence[RefitSums]) -> FloatArray:
     """Return the losses that divide, or their sums, side by side for every term."""
     every = [(np.asarray(getattr(part, name)), part.values.shape[1]) for part in parts]
-    return _beside(*(np.broadcast_to(values, (len(values), q)) for values, q in every))
+    return beside(*(np.broadcast_to(values, (len(values), q)) for values, q in every))
 
 
 def _combine_sums(

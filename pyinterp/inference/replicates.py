@@ -14,7 +14,7 @@ from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.half_refits import HalfRefits
-from pyinterp.inference.refit_sums import ROUNDING, Fold, RefitSums, contributions
+from pyinterp.inference.refit_sums import ROUNDING, Fold, RefitSums, beside, contributions
 from pyinterp.representation import about, cached_table
 from pyinterp.resampling import Group
 
@@ -284,13 +284,11 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     return replace(
         groups[0],
         sums=RefitSums(
-            values=np.concatenate([part.values for part in parts], axis=1),
-            mc_variance=np.concatenate([part.mc_variance for part in parts], axis=1),
+            values=beside(*(part.values for part in parts)),
+            mc_variance=beside(*(part.mc_variance for part in parts)),
         ),
         groups=tuple(groups),
-        coefficient_errors=(
-            every[0]._replace(changes=np.concatenate(changes, axis=1)) if every else None
-        ),
+        coefficient_errors=(every[0]._replace(changes=beside(*changes)) if every else None),
     )
 
 

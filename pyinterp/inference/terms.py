@@ -201,7 +201,7 @@ class TermInference:
 
     def quantile(self, alpha: float) -> float:
         """Return the quantile of t that limits take."""
-        return float(t_quantile(one_tail(self.level(alpha), self.alternative), self.variance.df))
+        return t_quantile(one_tail(self.level(alpha), self.alternative), self.variance.df)
 
     @cached_property
     def count(self) -> int:

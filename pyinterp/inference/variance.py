@@ -9,15 +9,7 @@ import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice
-from pyinterp.inference.intervals import (
-    ALTERNATIVES,
-    Alternative,
-    bounds,
-    one_tail,
-    symbol,
-    t_quantile,
-)
+from pyinterp.inference.intervals import Alternative, bounds, one_tail, symbol, t_quantile
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.representation import about, frozen
 
@@ -136,7 +128,6 @@ class Variance:
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0."""
-        check_choice("alternative", alternative, ALTERNATIVES)
         t = self.statistic(estimate, bse, null)
         if alternative == "two-sided":
             return 2 * stats.t.sf(np.abs(t), self.df)

@@ -158,10 +158,11 @@ def compare(
     else:
         replicates = independent_difference([r.replicates for r in results], places)
         spread = independent_variance([r.variance for r in results], places)
+    meaning = _meaning(base.estimand, names_of_contrasts, places, labels, paired=paired)
     every_row = slice(None if paired else 0)
     difference = replace(
         base,
-        estimand=_difference(base.estimand, names_of_contrasts, places, labels, paired=paired),
+        estimand=_difference(base.estimand, names_of_contrasts, meaning),
         replicates=replicates,
         variance=spread,
         context=context,
@@ -235,14 +236,7 @@ def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults |
     return first if first.params.equals(others[0].params) else None
 
 
-def _difference(
-    estimand: Estimand,
-    contrasts: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    labels: Sequence[str],
-    *,
-    paired: bool,
-) -> Estimand:
+def _difference(estimand: Estimand, contrasts: Sequence[str], meaning: str) -> Estimand:
     """Return the estimand of the differences, which has no bound and is 0 under the null."""
     return replace(
         estimand,
@@ -252,7 +246,7 @@ def _difference(
             label="difference",
             title=f"difference in {estimand.words.title}",
             quantity=f"difference in {estimand.words.quantity or estimand.words.label}",
-            meaning=_meaning(estimand, contrasts, places, labels, paired=paired),
+            meaning=meaning,
             notes=(),
             exact=None,
             zero_variance="the two agree exactly in every refit",
@@ -326,7 +320,10 @@ def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
 def _check_independent(one: EstimandResults, other: EstimandResults) -> None:
     """Raise `InferenceError` if two results rest on the same rows of data."""
     same_rows = one.context.resamples == other.context.resamples
-    if not same_rows and (not _same_data(one, other) or _fitted_elsewhere(one, other)):
+    # Models that were not trained on the rows, and evaluated on others each, may be of one table.
+    trained = one.context.n_train + other.context.n_train > 0
+    apart = not trained and not len(np.intersect1d(one.rows, other.rows))
+    if not same_rows and (apart or not _same_data(one, other)):
         return
     raise InferenceError(
         "`paired=False` is for independent estimates, but these results rest on the same resamples "
@@ -355,13 +352,6 @@ def _same_data(one: EstimandResults, other: EstimandResults) -> bool:
     few, many = (pd.util.hash_pandas_object(frame, index=False) for frame in (small, large))
     common = float(few.isin(many).mean())
     return common > IN_COMMON and many.nunique() > DISTINCT * len(many)
-
-
-def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:
-    """Whether these are models that were not trained on the rows, and evaluated on others each."""
-    if one.context.n_train > 0 or other.context.n_train > 0:
-        return False
-    return not len(np.intersect1d(one.rows, other.rows))
 
 
 def _context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Context:

@@ -49,7 +49,15 @@ from pyinterp.models.specification import family_of, settings, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seed, Seeds
-from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
+from pyinterp.resampling import (
+    FreshDraws,
+    HalfSampling,
+    Resampling,
+    Splits,
+    Units,
+    is_half,
+    plan_of,
+)
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.levels import allowed_in_words
@@ -535,8 +543,16 @@ class Learner(Hints):
                 "Weights, offsets and subsets are of the data at hand, but this plan draws new "
                 "data for every refit; leave them out, or use a plan that resamples."
             )
-        if isinstance(plan, Splits) and plan.of_positions:
-            self._check_positions()
+        left_out, why = int((~self.data.complete).sum()), ""
+        if self.data.repeats is not None:
+            why = "frequency weights repeat rows"
+        elif left_out:
+            why = f"{left_out} rows are left out (missing values, or `subset`)"
+        if why and isinstance(plan, Splits) and plan.of_positions:
+            raise OptionError(
+                f"These splits name rows by position, but {why}, which shifts positions: make them "
+                "of the rows that are analyzed, or use a splitter such as KFold."
+            )
         return plan
 
     def _words(self, plan: Resampling, sample: Sample, seeds: Seeds) -> dict[str, Any]:
@@ -679,18 +695,6 @@ class Learner(Hints):
         )
         return new
 
-    def _check_positions(self) -> None:
-        """Raise `OptionError` unless positions in the data are positions in the analyzed rows."""
-        left_out = int((~self.data.complete).sum())
-        why = f"{left_out} rows are left out (missing values, or `subset`)" if left_out else ""
-        if self.data.repeats is not None:
-            why = "frequency weights repeat rows"
-        if why:
-            raise OptionError(
-                f"These splits name rows by position, but {why}, which shifts positions: make them "
-                "of the rows that are analyzed, or use a splitter such as KFold."
-            )
-
     def _without_clusters(self, column: object) -> Learner:
         """Return the learner for which the column of clusters is no variable by ``.`` alone.
 
@@ -771,7 +775,7 @@ def _pools(refit: Refit, pairs: int, on_error: OnError) -> bool:
     """Whether rows of a refit are pooled with others' by estimands of the population."""
     group = refit.group
     every = PAIRS if on_error == "raise" else pairs  # others take the place of those that failed
-    return not pairs or (group is not None and group.kind == "pair" and group.number < every)
+    return not pairs or (is_half(group) and group.number < every)
 
 
 def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question, ...]:
@@ -882,9 +886,7 @@ class LearnerResults(Keepable):
     @property
     def halves(self) -> tuple[Refit, ...]:
         """The fitted models on complementary halves, two per pair; none for other plans."""
-        return tuple(
-            r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
-        )
+        return tuple(r for r in self.analysis.refits if is_half(r.group))
 
     def predict(
         self, data: pd.DataFrame | npt.ArrayLike, **others: object

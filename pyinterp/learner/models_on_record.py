@@ -138,10 +138,6 @@ class RecordOfModels:
         """Raise `FileError`."""
         raise FileError(NO_MODELS)
 
-    def codes(self) -> frozenset[str]:
-        """Return the numbers that the first model takes as categories."""
-        return self.of_codes
-
     def predictive(self) -> Predictor:
         """Return the first model's predictor of distributions, if it was asked for."""
         if self.distributions is None:

@@ -321,14 +321,13 @@ def _average_precision(y: FloatArray, prediction: FloatArray, weights: FloatArra
 
 def _error(name: str, formula: Formula, **options: Any) -> FormulaMetric:
     """Return a metric of which smaller values are better, 0 the best."""
-    options = {"range": POSITIVE, **options}
-    return FormulaMetric(name=name, smaller_is_better=True, formula=formula, **options)
+    return _score(name, formula, smaller_is_better=True, range=POSITIVE, **options)
 
 
 def _score(name: str, formula: Formula, **options: Any) -> FormulaMetric:
     """Return a metric of which larger values are better, 1 the best."""
-    options = {"range": SHARES, **options}
-    return FormulaMetric(name=name, smaller_is_better=False, formula=formula, **options)
+    options = {"smaller_is_better": False, "range": SHARES, **options}
+    return FormulaMetric(name=name, formula=formula, **options)
 
 
 LOG_LOSS = _MeanOf(LOSSES["log"])

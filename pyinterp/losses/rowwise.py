@@ -97,7 +97,7 @@ class Loss:
                 f'The unit of a Loss must be a text in terms of {{y}}, such as "{{y}}²", not '
                 f"{quote(self.unit)}."
             ) from error
-        check_range("range", self.range)
+        check_range(self.range)
 
     def __call__(self, y: FloatArray, prediction: FloatArray) -> FloatArray:
         """Return the loss of every row; `y` broadcasts against the predictions."""

@@ -7,7 +7,6 @@ which side of split j its rows are.
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -61,10 +60,7 @@ def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
 
 def _trees(model: Any) -> Ensemble | None:
     """Return the trees of a fitted model; None if not symmetric, huge, or not of numbers alone."""
-    try:
-        params = model.get_all_params()
-    except sys.modules["catboost"].CatBoostError:  # of sums of models
-        return None
+    params = model.get_all_params()  # sums of models have none
     others = (
         model.get_cat_feature_indices, model.get_text_feature_indices,
         model.get_embedding_feature_indices,

@@ -47,15 +47,12 @@ def _native(booster: Any) -> Booster | None:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
-    """Return the trees of a fitted model as arrays; None if they can't be read."""
+    """Return the trees of a fitted model as arrays."""
     import treelite  # noqa: PLC0415 - loads a library of C++
 
     if estimator.get_params().get("zero_as_missing"):
         return None
-    try:
-        model = treelite.frontend.from_lightgbm(estimator.booster_)
-    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
-        return None
+    model = treelite.frontend.from_lightgbm(estimator.booster_)
     # Levels are those of category columns, in order.
     return of_treelite(model, levels=estimator.booster_.pandas_categorical or ())
 

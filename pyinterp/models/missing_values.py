@@ -46,8 +46,7 @@ def _handling(step: Any) -> Handling:
     if isinstance(parts := getattr(step, "transformers", None), list):
         return _side_by_side([part[1] for part in parts] + [step.remainder])
     if WRAPPERS.fullmatch(type(step).__name__):
-        inside = getattr(step, "estimator", None)
-        return _handling(getattr(step, "regressor", None) if inside is None else inside)
+        return _handling(getattr(step, "estimator", getattr(step, "regressor", None)))
     return _of_tags(step)
 
 

@@ -104,13 +104,12 @@ class ModelReader:
             return _rename(fitted, names, every, who), True
         columns = [column for column in every if column not in others]
         _check_numbers(columns, data, who)
-        expected = None if names is None else len(names)
-        if names is None and self._library.results:
+        own = getattr(entrance(fitted), "n_features_in_", None)
+        expected = getattr(fitted, "n_features_in_", own)
+        if names is not None:
+            expected = len(names)
+        elif self._library.results:
             expected = self._library.number(fitted)
-        elif names is None:
-            expected = getattr(fitted, "n_features_in_", None)
-            if expected is None:
-                expected = getattr(entrance(fitted), "n_features_in_", None)
         if expected is not None and expected != len(columns):
             which = f" ({list_of(names)})" if names else ""
             raise DataError(
@@ -170,11 +169,9 @@ def training_names(fitted: Any) -> list[str] | None:
     if library.results:
         return library.names(fitted)
     first = entrance(fitted)
-    library, names = library_of(first), getattr(fitted, "feature_names_in_", None)
-    if names is None:
-        names = getattr(first, "feature_names_in_", None)
-    if names is None:
-        names = library.names(first)
+    library = library_of(first)
+    own = getattr(first, "feature_names_in_", library.names(first))
+    names = getattr(fitted, "feature_names_in_", own)
     if names is None:
         return None
     columns = [str(name) for name in names]

@@ -41,7 +41,7 @@ def weight_option(estimator: Any, name: str = WEIGHT) -> str | None:
     if name != WEIGHT and hasattr(estimator, "cv"):  # it takes groups for itself
         return None
     if HANDS_ON.fullmatch(type(estimator).__name__):
-        learner = getattr(estimator, "estimator", None) or getattr(estimator, "regressor", None)
+        learner = getattr(estimator, "estimator", getattr(estimator, "regressor", None))
         return name if learner is None else weight_option(learner, name)
     return name if _all_take(estimator, name) else None
 

@@ -98,11 +98,7 @@ def _trees(estimator: Any) -> Ensemble | None:
         return None
     import treelite  # noqa: PLC0415 - loads a library of C++
 
-    try:
-        model = treelite.sklearn.import_model(estimator)
-    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
-        return None
-    return of_treelite(model, single=True)
+    return of_treelite(treelite.sklearn.import_model(estimator), single=True)
 
 
 def _of_trees(estimator: Any) -> Ensemble | None:

@@ -78,15 +78,12 @@ def _aim(model: Any) -> Aim:
 
 
 def _trees(estimator: Any) -> Ensemble | None:
-    """Return the trees of a fitted model as arrays; None if they can't be read."""
+    """Return the trees of a fitted model as arrays; None of a linear one."""
     import treelite  # noqa: PLC0415 - loads a library of C++
 
-    try:
-        if estimator.booster == "gblinear":
-            return None
-        model, levels = _model(estimator, treelite.frontend)
-    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
+    if estimator.booster == "gblinear":
         return None
+    model, levels = _model(estimator, treelite.frontend)
     missing = float(estimator.missing)
     return of_treelite(model, levels=levels, single=True, single_sums=True, missing=missing)
 

@@ -30,5 +30,13 @@ from pyinterp.resampling.plans import (
     NestedBootstrap,
     Subsampling,
 )
-from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Split, Splitting, Units
+from pyinterp.resampling.resampling import (
+    Group,
+    RefitRows,
+    Resampling,
+    Split,
+    Splitting,
+    Units,
+    is_half,
+)
 from pyinterp.resampling.splits import Splits, plan_of

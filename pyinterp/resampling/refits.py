@@ -44,7 +44,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Unseen, in_words, unseen_among
 from pyinterp.resampling.proof import Answers, digest_of, prove
-from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Units, some_rows
+from pyinterp.resampling.resampling import Group, RefitRows, Resampling, Units, is_half, some_rows
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -192,22 +192,20 @@ def refit(
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, sample, every, plan, seeds, options, finish)
     done: dict[int, ModelAndDesign] = {}
-    differ = ""
+    differ = folder = ""
+    if work.unseen and options.on_error == "raise":
+        raise RefitError(in_words(work.unseen, plan))
     if checkpoint is not None:
         samples = (rows for part in parts for rows in part[:2])
         rows = digest_of(samples, among=sample.rows if plan.shares_data else None)
         facts, call = begin()
         differ = checkpoint.begin({**facts, "rows": rows}, call)
-    if work.unseen and options.on_error == "raise":
-        raise RefitError(in_words(work.unseen, plan))
-    if checkpoint is not None:
         done = work.models_of(numbered, checkpoint)
-    folder = ""
-    if checkpoint is not None and (done or shard is not None):
-        with _lost_workers(done, len(numbered), checkpoint):
-            proven = work.prove(checkpoint, differ)
-        folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
-        done |= work.models_of(numbered.keys() - done.keys(), checkpoint)  # maybe the first
+        if done or shard is not None:
+            with _lost_workers(done, len(numbered), checkpoint):
+                proven = work.prove(checkpoint, differ)
+            folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
+            done |= work.models_of(numbered.keys() - done.keys(), checkpoint)  # maybe the first
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -225,11 +223,11 @@ def refit(
                 raise RefitError(failures[0][0]) from outcome
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
-    refits = [
-        Refit(number=k, **_parts_of(done[k][0]), design=done[k][1], **part._asdict())
-        for k, part in numbered.items()
-        if k in done
-    ]
+    refits = []
+    for k, (outcome, fitted) in sorted(done.items()):
+        # Of a dropped model its measurements too.
+        kept = outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
+        refits.append(Refit(number=k, **kept, design=fitted, **numbered[k]._asdict()))
     if failures and (shard is None or not refits):
         lacking = "" if shard is not None else plan.lacking([r.group for r in refits])
         if not refits and not lacking:
@@ -307,7 +305,7 @@ class _Work:
             numbers = [k]
         proofs = []
         for kind in (False, True):
-            if some := [k for k in numbers if self._is_half(k) is kind]:
+            if some := [k for k in numbers if is_half(self.parts[k].group) is kind]:
                 k = some[-1]
                 answers = self._answers(k, *self.models_of([k], checkpoint)[k])
                 make = partial(self._again, k)
@@ -318,10 +316,6 @@ class _Work:
                 f"does, with other settings ({differ}): nothing can be proven. Give another folder."
             )
         return all(proofs)
-
-    def _is_half(self, k: int) -> bool:
-        group = self.parts[k].group
-        return group is not None and group.kind == "pair"
 
     def _check_failure(self, k: int, error: Exception) -> None:
         if self.options.on_error == "raise":
@@ -408,11 +402,6 @@ def _all_answers(predictor: Predictor, design: Design, rows: Sample) -> Answers:
         if value is not None:
             answers[name] = np.sort(np.asarray(value, np.float64), axis=None)
     return answers
-
-
-def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
-    """Return the predictor of a refit, and the measurements of a dropped one."""
-    return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -549,5 +538,5 @@ def _lost_workers(
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
-    separate = tuple(filter(lambda r: r.group is None or r.group.kind != "pair", refits))
+    separate = tuple(filter(lambda r: not is_half(r.group), refits))
     return separate or tuple(refits)

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,11 @@ class Group(NamedTuple):
 
     kind: Literal["pair", "bootstrap"]
     number: int
+
+
+def is_half(group: Group | None) -> TypeGuard[Group]:
+    """Whether a refit is one of a pair on complementary halves."""
+    return group is not None and group.kind == "pair"
 
 
 class RefitRows(NamedTuple):

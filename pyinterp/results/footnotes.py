@@ -106,7 +106,11 @@ def notes_of(
     if option == "none":
         return []
     full, alone = option == "full", len(several) == 1
-    each = [(r, _in_order(frame, r)) for r, frame in zip(several, frames, strict=True)]
+    # Printed rows in the order of the results' terms.
+    each = [
+        (results, frame.iloc[results.params.index.get_indexer(frame.index).argsort()])
+        for results, frame in zip(several, frames, strict=True)
+    ]
     diagnostics = {
         diagnostic: _beside(frame, results, diagnostic, alpha)
         for results, frame in zip(several, frames, strict=True)
@@ -150,11 +154,6 @@ def _of_analysis(results: EstimandResults) -> list[Footnote]:
     unproven = UNPROVEN if "not proven" in context.folder else ""
     notes = (worse, unproven, context.plan_note, context.missing_note)
     return [*map(Footnote, filter(None, notes))]
-
-
-def _in_order(frame: pd.DataFrame, results: EstimandResults) -> pd.DataFrame:
-    """Return printed rows in the order of the results' terms."""
-    return frame.iloc[results.params.index.get_indexer(frame.index).argsort()]
 
 
 def _beside(

@@ -16,6 +16,7 @@ from pyinterp import __version__
 from pyinterp._typing import IntArray
 from pyinterp.models.specification import choices
 from pyinterp.representation import about, frozen
+from pyinterp.resampling import is_half
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
@@ -175,7 +176,7 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
     for_estimate = estimating(refits)
     return Context(
         refits=len(for_estimate),
-        pairs=len([r for r in refits if r.group is not None and r.group.kind == "pair"]) // 2,
+        pairs=len([r for r in refits if is_half(r.group)]) // 2,
         n_train=float(np.mean([r.n_train for r in for_estimate])),
         n_evaluation=float(np.mean([r.evaluation.n_units for r in for_estimate])),
         engine=Engine(""),

@@ -81,17 +81,9 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
 
     def state_on_file(self) -> dict[str, Any]:
         """Return the arguments that made it, which files keep."""
-        return {
-            "inference": self._inference,
-            "places": self._places,
-            "names": [*self.c_names],
-            "title": self.title,
-            "facts": [*self.facts],
-            "notes": [*self.notes],
-            "relation": self.relation,
-            "nobs": self.nobs,
-            "n_clusters": self.n_clusters,
-        }
+        own = {"inference": self._inference, "places": self._places, "names": self.c_names}
+        names = ("title", "facts", "notes", "relation", "nobs", "n_clusters")
+        return own | {name: getattr(self, name) for name in names}
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals of the effects, as `EstimandResults.conf_int`."""

@@ -93,9 +93,15 @@ class CoverageResults(Savable):
 
         from pyinterp.results.plots.style import finish  # noqa: PLC0415
 
-        sizes = "n = " + self.rows["n"].astype(str)
-        points = self._with_limits().assign(
-            scenario=self.rows["process"] + self.rows["learner"],
+        rows = self.rows
+        if rows.empty:
+            raise DataError("A plot needs results of at least one row of the study, but has none.")
+        sizes, half = "n = " + rows["n"].astype(str), 1.96 * rows["coverage_mcse"]
+        points = rows.assign(
+            interval=rows["plan"] + ", " + rows["cov_type"],
+            low=rows["coverage"] - half,
+            high=rows["coverage"] + half,
+            scenario=rows["process"] + rows["learner"],
             size=pd.Categorical(sizes, sizes.unique()),
         )
         figure = (
@@ -115,17 +121,6 @@ class CoverageResults(Savable):
 
     def __str__(self) -> str:
         return self.rows.to_string()
-
-    def _with_limits(self) -> pd.DataFrame:
-        """Return the rows with 95% Monte Carlo limits of coverage; raise if there are none."""
-        if self.rows.empty:
-            raise DataError("A plot needs results of at least one row of the study, but has none.")
-        half = 1.96 * self.rows["coverage_mcse"]
-        return self.rows.assign(
-            interval=self.rows["plan"] + ", " + self.rows["cov_type"],
-            low=self.rows["coverage"] - half,
-            high=self.rows["coverage"] + half,
-        )
 
 
 def results_of(records: Sequence[Record], refits: Mapping[str, int]) -> CoverageResults:

@@ -156,7 +156,6 @@ def dgp_pfi(
     check_choice("method", method, ("auto", "monte-carlo"))
     check_count("n", n, 2)
     check_flag("conditional", conditional)
-    process.check(feature)
     rng = generator(seed)
     # The Brier score of two classes is the squared error of the second's indicator.
     squared = isinstance(loss, str) and (loss == "squared" or (loss == "brier" and process.classes))

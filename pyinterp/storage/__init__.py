@@ -18,5 +18,3 @@ from pyinterp.storage.codecs import AbsentFunction
 from pyinterp.storage.files import whole_file
 from pyinterp.storage.savable import Savable, load
 from pyinterp.storage.texts import NAMELESS, KeyText, text_of
-
-__all__ = ["NAMELESS", "AbsentFunction", "KeyText", "Savable", "load", "text_of", "whole_file"]

@@ -73,11 +73,6 @@ def _series(values: Any, name: Any, index: pd.Index) -> Column:
     return pd.Series(values, index, values.dtype, name)
 
 
-def _index(values: Any, name: Any) -> pd.Index:
-    """Return an index of pandas from its values and name."""
-    return pd.Index(values, values.dtype, name=name, tupleize_cols=False)
-
-
 def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.DataFrame:
     """Return a frame of pandas from its columns, their names and the index."""
     every = [_series(values, None, index) for values in columns]
@@ -188,7 +183,11 @@ CODECS = {
         lambda v: [list(v.levels), list(v.codes), list(v.names)],
         lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
     ),
-    "Index": Codec((pd.Index,), lambda v: [_values(v), v.name], _index),
+    "Index": Codec(
+        (pd.Index,),
+        lambda v: [_values(v), v.name],
+        lambda values, name: pd.Index(values, values.dtype, name=name, tupleize_cols=False),
+    ),
     "Categorical": Codec(
         (pd.Categorical,),
         lambda v: [v.codes, v.categories, bool(v.ordered)],

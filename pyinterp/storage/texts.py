@@ -31,19 +31,11 @@ class KeyText:
 
 def text_of(value: Any) -> str:
     """Return a value as text that is the same in every session."""
-    text = _text(value)
+    text = next(form for kinds, form in FORMS if isinstance(value, kinds))(value)
     if len(text) <= LONGEST:
         return text
     nameless = f" {NAMELESS}" if NAMELESS in text else ""
     return f"{type(value).__name__} {_digest(text.encode())}{nameless}"
-
-
-def _text(value: Any) -> str:
-    """Return a value as text, however long."""
-    for kinds, text in FORMS:
-        if isinstance(value, kinds):
-            return text(value)
-    return _by_name(value)
 
 
 def _of_array(array: np.ndarray) -> str:
@@ -53,28 +45,9 @@ def _of_array(array: np.ndarray) -> str:
     return f"array {array.shape} {_digest(np.ascontiguousarray(array).tobytes())}"
 
 
-def _of_frame(frame: pd.DataFrame | pd.Series[Any]) -> str:
-    """Return a digest of the values of a frame or a series."""
-    return f"frame {_digest(pd.util.hash_pandas_object(frame).to_numpy().tobytes())}"
-
-
 def _of_mapping(value: Mapping[Any, Any]) -> str:
     """Return names and values of a mapping as text."""
     return ", ".join(f"{text_of(name)}: {text_of(part)}" for name, part in value.items())
-
-
-# The first that is the type of a value counts.
-FORMS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
-    (KeyText, lambda value: value.text),
-    ((type(None), bool, int, str), repr),
-    ((float, np.floating), lambda value: repr(float(value))),
-    (np.generic, lambda value: repr(value.item())),
-    (Mapping, lambda value: f"{{{_of_mapping(value)}}}"),
-    ((set, frozenset), lambda value: f"{{{', '.join(sorted(map(text_of, value)))}}}"),
-    (np.ndarray, _of_array),
-    ((pd.DataFrame, pd.Series), _of_frame),
-    (partial, lambda value: f"{text_of(value.func)}{text_of((value.args, value.keywords))}"),
-)
 
 
 def _by_name(value: Any) -> str:
@@ -98,3 +71,21 @@ def _by_name(value: Any) -> str:
 def _digest(data: bytes) -> str:
     """Return 16 hexadecimal digits that tell data apart."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+# The first that is the type of a value counts.
+FORMS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (KeyText, lambda value: value.text),
+    ((type(None), bool, int, str), repr),
+    ((float, np.floating), lambda value: repr(float(value))),
+    (np.generic, lambda value: repr(value.item())),
+    (Mapping, lambda value: f"{{{_of_mapping(value)}}}"),
+    ((set, frozenset), lambda value: f"{{{', '.join(sorted(map(text_of, value)))}}}"),
+    (np.ndarray, _of_array),
+    (
+        (pd.DataFrame, pd.Series),
+        lambda value: f"frame {_digest(pd.util.hash_pandas_object(value).to_numpy().tobytes())}",
+    ),
+    (partial, lambda value: f"{text_of(value.func)}{text_of((value.args, value.keywords))}"),
+    (object, _by_name),
+)

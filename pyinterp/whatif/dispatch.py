@@ -69,7 +69,10 @@ def dispatch(
     readable = engine != "batched" and predictor.kind not in ("distribution", "answers")
     names = [*ENGINES] if engine == "auto" else [engine]
     for name in names if readable else ():
-        model = ENGINES[name].read(last.model, predictor.kind)
+        try:
+            model = ENGINES[name].read(last.model, predictor.kind)
+        except Exception:  # noqa: BLE001 - what can't be read, of any library, is asked in batches
+            model = None
         if model is None:
             continue
         for before, given in _ways(last, design, sample):
@@ -115,8 +118,7 @@ def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     other = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
     if isinstance(whatif, LinearWhatIf):
         model = read_linear(final_step(predictor.estimator).model, predictor.kind)
-        if model is not None:
-            other = LinearWhatIf(other, model, inputs=whatif.inputs)
+        other = LinearWhatIf(other, model, inputs=whatif.inputs)
     other.memo = whatif.memo
     return other
 
@@ -169,11 +171,12 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))
-    same = computed.shape == model.shape
-    hidden, apart = _largest([rounding, computed - model], model) if same else (np.inf, np.inf)
+    hidden, apart = 0.0, np.inf
+    if computed.shape == model.shape:
+        hidden, apart = _largest([rounding, computed - model], model)
     single = design.single or getattr(exact.model, "single_sums", False)
     tolerance = SINGLE if single else DOUBLE
-    if same and not hidden <= tolerance:
+    if not hidden <= tolerance:
         return "rounding of its terms is not small beside its predictions' spread"
     if not apart <= tolerance:
         return f"the {exact.name} engine does not reproduce its predictions"

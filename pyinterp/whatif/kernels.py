@@ -162,24 +162,22 @@ def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
     names = {base.__name__ for base in type(model).__mro__}
     if kind != "mean":
         return None
-    try:
-        if names & {"SVR", "NuSVR"}:
-            support, coefficients = model.support_vectors_, model.dual_coef_
-            terms, intercept = _terms(model), model.intercept_
-        elif "KernelRidge" in names:
-            support, coefficients = model.X_fit_, model.dual_coef_
-            terms, intercept = _terms(model), 0.0
-        elif "GaussianProcessRegressor" in names:
-            terms = _terms_of_process(model.kernel_, np.zeros(model.n_features_in_))
-            coefficients = model.alpha_ * model._y_train_std
-            support, intercept = model.X_train_, model._y_train_mean
-        else:
-            return None
-        support, intercept = np.asarray(support, np.float64), np.ravel(intercept)
-        coefficients = np.reshape(coefficients, len(support))
-        (constant,) = intercept
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # another kernel, sparse rows, several responses, or not fitted
+    # Raises for another kernel, sparse rows, several responses, or if it is not fitted.
+    if names & {"SVR", "NuSVR"}:
+        support, coefficients = model.support_vectors_, model.dual_coef_
+        terms, intercept = _terms(model), model.intercept_
+    elif "KernelRidge" in names:
+        support, coefficients = model.X_fit_, model.dual_coef_
+        terms, intercept = _terms(model), 0.0
+    elif "GaussianProcessRegressor" in names:
+        terms = _terms_of_process(model.kernel_, np.zeros(model.n_features_in_))
+        coefficients = model.alpha_ * model._y_train_std
+        support, intercept = model.X_train_, model._y_train_mean
+    else:
+        return None
+    support, intercept = np.asarray(support, np.float64), np.ravel(intercept)
+    coefficients = np.reshape(coefficients, len(support))
+    (constant,) = intercept
     if not terms or not len(support):  # a constant
         return None
     return KernelModel(terms, support, coefficients, constant)

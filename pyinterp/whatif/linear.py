@@ -18,8 +18,8 @@ from pyinterp.models.links import Link, only_sum
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
 from pyinterp.representation import frozen
-from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
-from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
+from pyinterp.whatif.piecewise_sums import PIECES, piecewise_sums
+from pyinterp.whatif.smooth_sums import SMOOTH, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
 
@@ -55,16 +55,13 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
         return replace(inside, coefficients=coefficients)
     results = getattr(estimator, "results_", estimator)
     results = getattr(results, "_results", results)  # without names
-    try:
-        if hasattr(results, "params") and hasattr(results, "model"):
-            link = library_of(results).link(results, kind)
-            coefficients, intercept = np.asarray(results.params, np.float64), np.zeros(1)
-        else:
-            coefficients = np.asarray(estimator.coef_, np.float64).T
-            link = _link_of_estimator(estimator, kind)
-            intercept = np.atleast_1d(np.asarray(estimator.intercept_, np.float64))
-    except (AttributeError, TypeError, ValueError):  # none, sparse, or of a kernel
-        return None
+    if hasattr(results, "params") and hasattr(results, "model"):
+        link = library_of(results).link(results, kind)
+        coefficients, intercept = np.asarray(results.params, np.float64), np.zeros(1)
+    else:  # raises if there are none, or sparse ones, as of a kernel
+        coefficients = np.asarray(estimator.coef_, np.float64).T
+        link = _link_of_estimator(estimator, kind)
+        intercept = np.atleast_1d(np.asarray(estimator.intercept_, np.float64))
     if coefficients.ndim == 1:
         coefficients = coefficients[:, None]
     # Labels by one row of coefficients per pair of classes, which vote, are not linear.
@@ -108,7 +105,7 @@ class LinearWhatIf(ExactWhatIf):
 
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
-        summed = loss == LOSSES["squared"] or pieces_of(loss)
+        summed = loss == LOSSES["squared"] or loss in PIECES
         return np.inf if summed and self.model.link is only_sum else PAIRS
 
     def sums_of_all(
@@ -139,18 +136,17 @@ class LinearWhatIf(ExactWhatIf):
         form, and losses must be added up one by one.
         """
         kept, donated = self._sides(self.inputs.rows, self._linear, columns, values)
-        if loss != LOSSES["squared"] or self.model.link is not only_sum:
-            pieces = pieces_of(loss) if self.model.link is only_sum else ()
-            if not pieces:
-                return self._smooth_sums(y, loss, kept, donated, counts)
-            return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
-        return _squares(y - kept[:, 0], donated[:, 0], counts)
+        if self.model.link is only_sum and loss == LOSSES["squared"]:
+            return _squares(y - kept[:, 0], donated[:, 0], counts)
+        if self.model.link is only_sum and loss in PIECES:
+            return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, PIECES[loss])
+        return self._smooth_sums(y, loss, kept, donated, counts)
 
     def _smooth_sums(
         self, y: FloatArray, loss: Loss, kept: FloatArray, donated: FloatArray, counts: IntArray
     ) -> TwoArrays | None:
         """Return sums of a smooth loss, by nodes on the line of donors; None of other losses."""
-        line = line_of(donated) if is_smooth(loss) else None
+        line = line_of(donated) if loss in SMOOTH else None
         if line is None:
             return None
         middle, half, place = line

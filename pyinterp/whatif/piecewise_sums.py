@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray, TwoArrays
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES
 
 Pieces = Sequence[tuple[float, tuple[float, float, float]]]
 
 # Where a piece begins, and its a, b, c of a + b u + c u^2; even functions of u, without jumps.
 PIECES = {
-    "absolute": ((-np.inf, (0.0, -1.0, 0.0)), (0.0, (0.0, 1.0, 0.0))),
-    "huber": ((-np.inf, (-0.5, -1.0, 0.0)), (-1.0, (0.0, 0.0, 0.5)), (1.0, (-0.5, 1.0, 0.0))),
+    LOSSES["absolute"]: ((-np.inf, (0.0, -1.0, 0.0)), (0.0, (0.0, 1.0, 0.0))),
+    LOSSES["huber"]: (
+        (-np.inf, (-0.5, -1.0, 0.0)),
+        (-1.0, (0.0, 0.0, 0.5)),
+        (1.0, (-0.5, 1.0, 0.0)),
+    ),
 }
-
-
-def pieces_of(loss: Loss) -> Pieces:
-    """Return the pieces of a loss of y - f; none of others."""
-    return next((PIECES[name] for name in PIECES if loss == LOSSES[name]), ())
 
 
 def piecewise_sums(

@@ -10,20 +10,16 @@ from scipy import fft
 
 from pyinterp._typing import FloatArray, IntArray, TwoArrays
 from pyinterp.losses.predictive import CLASS_ENTROPY
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.rowwise import LOSSES
 
-SMOOTH = ("log", "brier", "rps", "poisson", "gamma", "binomial")
+# Losses without kinks, but where probabilities are clipped.
+SMOOTH = (CLASS_ENTROPY, *map(LOSSES.get, ("log", "brier", "rps", "poisson", "gamma", "binomial")))
 # Degrees of the polynomials that are tried, one after the other, for rows that need more.
 NODES = (32, 64, 128)
 # The largest of the last coefficients, in units of the rows' mean loss.
 TOLERANCE = 1e-11
 LAST = 4
 BLOCK_BYTES = 2**20
-
-
-def is_smooth(loss: Loss) -> bool:
-    """Whether a loss has no kinks, but where probabilities are clipped."""
-    return loss == CLASS_ENTROPY or any(loss == LOSSES[name] for name in SMOOTH)
 
 
 def line_of(points: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:

@@ -38,11 +38,10 @@ def tangents_of(whatif: WhatIf, moved: Sequence[Predictor]) -> Tangents | None:
         return None
     link = whatif.model.link
     slope = SLOPES.get(link, getattr(link, "slope", None))
-    models = [read_linear(final_step(one.estimator).model, one.kind) for one in moved]
-    read = [_vector(one) for one in models if one is not None]
-    if slope is None or len(read) < len(models):
+    if slope is None:
         return None
-    return Tangents(whatif, slope, np.array(read) - _vector(whatif.model))
+    read: Any = [read_linear(final_step(one.estimator).model, one.kind) for one in moved]
+    return Tangents(whatif, slope, np.array([*map(_vector, read)]) - _vector(whatif.model))
 
 
 def _vector(model: LinearModel) -> FloatArray:

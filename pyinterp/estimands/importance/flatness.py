@@ -293,8 +293,7 @@ def _varies(curves: FloatArray, size: float | None = None) -> BoolArray:
 def _spreads(curves: FloatArray, kind: str) -> FloatArray:
     """Return the spread of curves along the last axis."""
     if kind == "sd":
-        around = curves - curves.mean(axis=-1, keepdims=True)
-        return np.asarray(np.sqrt(np.square(around).sum(axis=-1) / max(curves.shape[-1] - 1, 1)))
+        return np.asarray(np.std(curves, axis=-1, ddof=int(curves.shape[-1] > 1)))
     if kind == "mad":
         away = np.abs(curves - np.median(curves, axis=-1, keepdims=True))
         return np.asarray(NORMAL * np.median(away, axis=-1))

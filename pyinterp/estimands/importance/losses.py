@@ -78,7 +78,9 @@ def measure_losses(
     original, last = dict[str, Estimate](), one_term(losses, np.zeros(n), weights=case.weights)
     if case.weights is None and permutations in ("auto", "all") and n > 1:
         places = {name: j for j, name in enumerate(features) if name not in samplers}
-        last, step = one_term(losses, _of_other_rows(losses)), max(1, PREDICTIONS // n)
+        # A donor meets every row but itself: the mean loss of all others.
+        others, step = losses.sum() - losses, max(1, PREDICTIONS // n)
+        last = one_term(losses, (others - others.mean()) / (n - 1))
         for some in (list(places)[k : k + step] for k in range(0, len(places), step)):
             asked = {name: features[name] for name in some}
             names, over_donors, by_donor = serving.sums_of_all(y, loss, asked)
@@ -179,16 +181,9 @@ def marginal_losses(
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
     unreplaced = shares @ losses - shares * losses
     as_donor, unreplaced = (
-        relative * (each - (each.mean() if weights is None else np.average(each, weights=weights)))
-        for each in (as_donor, unreplaced)
+        relative * (each - np.average(each, weights=weights)) for each in (as_donor, unreplaced)
     )
     return one_term(as_row, as_donor, 0.0, weights), one_term(losses, unreplaced, 0.0, weights)
-
-
-def _of_other_rows(losses: FloatArray) -> FloatArray:
-    """Return deviations of the mean loss of all other rows: a donor meets every row but itself."""
-    means = losses.sum() - losses
-    return np.asarray((means - means.mean()) / (len(losses) - 1))
 
 
 def some_pairs(

@@ -147,7 +147,7 @@ def orderings(p: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]
 
 def measure_shares(case: ModelOnRows, *, features: Features) -> Measurement:
     """Return Shapley shares, and the loss of the mean prediction."""
-    y = responses_of(case.evaluation, case)
+    y = responses_of(case)
     pick = partial(outputs_of, classes=case.whatif.predictor.classes)
     parts = additive_parts(case, features, pick)
     if parts is not None:

@@ -97,7 +97,8 @@ def points(
         figure += p9.geom_point(**marks)
     figure += _numbers(frame) if geom == "forest" else style.few_breaks("y", columns)
     texts = {term: style.in_lines(term) for term in ordered}
-    words = style.caption(several, alpha, names) + style.count_of(ordered, every)
+    words = style.caption(several, alpha, names)
+    words += f" {len(ordered)} of {len(every)} terms." * (len(ordered) < len(every))
     options: dict[str, Any] = {"columns": columns, "scales": "free_x" if panels else "fixed"}
     options["high"] = style.MARGINS + style.LINE * len(ordered) * len(colors) * (not many)
     return style.finish(

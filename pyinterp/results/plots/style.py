@@ -279,11 +279,6 @@ def caption(
     return " ".join([*texts, *_lacking(several, intervals=intervals)])
 
 
-def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
-    """Return the sentence that says how many of the terms are drawn; empty if all are."""
-    return f" {len(drawn)} of {len(every)} terms." if len(drawn) < len(every) else ""
-
-
 def _refits(results: EstimandResults) -> str:
     """Return the source of estimates, for a caption: the refits, or one model and its rows."""
     context = results.context
