@@ -265,7 +265,7 @@ class Analysis:
     def _pool(self, estimand: Estimand, measured: RefitSums) -> Replicates:
         """Return one estimate of all rows, of each the mean over the refits that it evaluates."""
         evaluations = self.evaluations
-        if not self.name.endswith(CROSS_FITS):  # refits of pairs were looked at when they were picked
+        if not self.name.endswith(CROSS_FITS):  # pairs were looked at when they were picked
             self._check_cross_fits(evaluations.estimating)
         means = Replicates(evaluations=evaluations, sums=measured).row_means
         estimate = cast("Callable[[Estimate], Estimate]", estimand.pool)(Estimate.of_rows(means))
