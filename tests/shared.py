@@ -1,5 +1,6 @@
 """What tests of several folders do alike."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -22,6 +23,16 @@ def check_of_sklearn(learner, **expected):
     assert failures == {}
     assert {r["check_name"] for r in results if r["status"] == "skipped"} <= SKIPPED
     assert {r["check_name"] for r in results if r["status"] == "xfail"} == expected.keys()
+
+
+def module_of(path):
+    """Import a file that no package has, under its own name."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def normal_rows(n, names, seed=0):

@@ -1,11 +1,11 @@
 """Pages of the papers are those that their script writes."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared import module_of
 
 from pyinterp_papers import replicate
 from pyinterp_papers.replication import PAPERS
@@ -16,12 +16,7 @@ FOLDER = ROOT / "docs" / "papers"
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("write_pages", FOLDER / "write_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(FOLDER / "write_pages.py")
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -1,15 +1,14 @@
 """Tables of pages that could fall behind: rivals, kinds of tests, importances."""
 
 import ast
-import importlib.util
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from shared import module_of
 
 from pyinterp.estimands.importance.measures import measures
 
@@ -21,12 +20,7 @@ RARE = 0.001
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("rivals", ROOT / "studies" / "rivals.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules["rivals"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(ROOT / "studies" / "rivals.py")
 
 
 @pytest.fixture(scope="module")

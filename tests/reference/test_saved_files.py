@@ -5,7 +5,6 @@ is a change of what old files answer: raise `Estimand.version` where a meaning c
 texts of all others.
 """
 
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from shared import module_of
 
 import pyinterp as pi
 from pyinterp.learner.on_file import findings
@@ -24,11 +24,7 @@ from pyinterp.storage.archive import SCHEMA
 SAVED = Path(__file__).parent / "saved"
 # Saved numbers have 15 digits; distributions of other versions of scipy differ as much.
 DIGITS = 1e-9
-_spec = importlib.util.spec_from_file_location("make_saved", SAVED / "make.py")
-assert _spec is not None
-assert _spec.loader is not None
-make = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(make)
+make = module_of(SAVED / "make.py")
 
 
 def check(results, table):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from shared import module_of
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
 
@@ -31,12 +32,7 @@ STUDIES = ROOT / "studies"
 
 def script(name):
     """Import a script of the studies."""
-    spec = importlib.util.spec_from_file_location(name, STUDIES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(STUDIES / f"{name}.py")
 
 
 sys.path.insert(0, str(STUDIES))  # of scripts that import each other

@@ -1,9 +1,9 @@
 """Compiled loops are kept, and damaged files of theirs stop nothing."""
 
-import importlib.util
 import warnings
 
 import pytest
+from shared import module_of
 
 from pyinterp.parallel.loops import Loop
 
@@ -18,12 +18,7 @@ def loop(tmp_path, monkeypatch):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "kept.py"
     path.write_text("def twice(x):\n    return 2 * x\n")
-    spec = importlib.util.spec_from_file_location("kept", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.twice
+    return module_of(path).twice
 
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])

@@ -1,6 +1,5 @@
 """The interval and the test of what varies as a square: formulas, laws, coverage and size."""
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from shared import module_of
 
 from pyinterp.inference import SquareVariance
 from pyinterp.inference.half_sample import square
@@ -18,17 +18,7 @@ ROUNDING = 1e-9  # a difference of two roots loses digits
 SIDES = ("two-sided", "greater", "less")
 
 
-def load_reference():
-    path = Path(__file__).parents[1] / "reference" / "half_sample.py"
-    spec = importlib.util.spec_from_file_location("half_sample", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-reference = load_reference()
+reference = module_of(Path(__file__).parents[1] / "reference" / "half_sample.py")
 
 
 def variance_of(se, at_zero, df=15, no_effect=0.0):
