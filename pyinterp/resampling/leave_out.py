@@ -27,7 +27,7 @@ from pyinterp.resampling.proof import prove
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
-Reduced: TypeAlias = tuple[Design, Any]  # and an estimator of it
+Rest: TypeAlias = tuple[Design, Any]  # and an estimator of it
 # Predictions by their kind; the first is the default of the model.
 ByKind: TypeAlias = dict[Kind, FloatArray]
 
@@ -127,7 +127,7 @@ class LeaveOut:
                     self.checkpoint.keep_left_out(refit.number, variables, outcome)
                 self._predictions[refit.number, variables] = outcome
 
-    def _without(self, design: Design, variables: tuple[str, ...]) -> Reduced | None:
+    def _without(self, design: Design, variables: tuple[str, ...]) -> Rest | None:
         """Return what is left; settings that name columns lose those that are left out."""
         reduced = design.without(variables)
         if reduced is None:
@@ -135,7 +135,7 @@ class LeaveOut:
         estimator = without_columns(self.estimator, design.columns, reduced.columns)
         return reduced, by_variable(estimator, reduced)
 
-    def _prove(self, job: tuple[Refit, str, Any, Reduced], kept: ByKind, *, times: int) -> bool:
+    def _prove(self, job: tuple[Refit, str, Any, Rest], kept: ByKind, *, times: int) -> bool:
         """Whether the kept outcome of a job is proven to be its own; others are made again."""
         refit, _, _, reduced = job
 
@@ -149,7 +149,7 @@ class LeaveOut:
         )
 
     def _training(
-        self, jobs: list[tuple[Refit, Reduced]]
+        self, jobs: list[tuple[Refit, Rest]]
     ) -> Iterator[Callable[[], tuple[int, ByKind | Exception]]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
         workers = effective_n_jobs(self.options.jobs)

@@ -61,9 +61,9 @@ def test_columns_of_one_variable_go_together(formula):
 
 def test_pairs_are_of_variables_too():
     estimator = fitted(boosted("pairwise")).refits[0].predictor.estimator
-    # exog_names: g[T.b] g[T.c] g[T.d] h[T.v] h[T.w] x
+    # exog_names: g[a] g[b] g[c] g[d] h[u] h[v] h[w] x
     assert sorted(map(sorted, estimator.interaction_cst)) == [
-        [0, 1, 2, 3, 4], [0, 1, 2, 5], [3, 4, 5],
+        [0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 7], [4, 5, 6, 7],
     ]  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_one_column_of_each_variable_is_left_alone(options):
 def test_every_way_to_train_has_the_same_sets():
     estimator = boosted("no_interactions")
     learner = pi.Learner.from_formula("y ~ x + g + h", DATA, estimator)
-    sets = [{0, 1, 2}, {3, 4}, {5}]
+    sets = [{0, 1, 2, 3}, {4, 5, 6}, {7}]
     by_hand = pi.Learner.from_formula("y ~ x + g + h", DATA, boosted(sets))
     assert sorted(
         map(

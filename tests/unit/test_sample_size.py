@@ -100,7 +100,7 @@ def test_importances_have_a_size_by_the_half_sample_variance_alone():
     # By other variances n would be 1 for an importance near 0, whose pilot hardly varies.
     rng, X = normal_rows(120, "a b")
     learner = pi.Learner(X["a"] + rng.normal(size=120), X, LinearRegression())
-    results = learner.fit(pi.CrossValidation(5), seed=1)
+    results = learner.fit(pi.CrossValidation(3), seed=1)
     with pytest.raises(InferenceError, match="half-sample variance"):
         results.pfi().sample_size(effect=0.2)
     assert (results.pd("a", points=3).sample_size(width=0.3)["n"] > 0).all()
