@@ -184,7 +184,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
 
-    def leave_out(self, columns: Collection[str], kept: Collection[str]) -> None:
+    def leave_out_of_formula(self, columns: Collection[str], kept: Collection[str]) -> None:
         """Take the terms of columns out of the formula, if it has one.
 
         Raises

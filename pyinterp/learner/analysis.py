@@ -47,11 +47,11 @@ AHEAD = (
     "dependence in time"
 )
 TOO_ALIKE = (
-    "refits on more than two thirds of the rows are too alike for effects: intervals by their "
+    "refits on more than 7 of 10 rows are too alike for effects: intervals by their "
     "spread covered 24% to 62% in simulations; fit with `pi.HalfSampling()`, or ask for them by "
     '`cov_type="corrected"`'
 )
-MOST_FOLDS = 0.5  # evaluation rows per training row, below which refits are too alike
+MOST_FOLDS = 0.4  # evaluation rows per training row, below which refits are too alike
 LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
 
@@ -328,12 +328,14 @@ class Analysis:
         """Why no interval of an estimand is valid, if none is."""
         about, rows = estimand.parameter, self.evaluations
         folds = 0 < rows.correction < MOST_FOLDS and not rows.pairs and rows.bootstraps is None
+        if self.context.where == LATER_ROWS:
+            return AHEAD
         if about.effect and folds and cov_type is None and len(rows.estimating) > 1:
             return TOO_ALIKE
         of_losses = about.better or (about.null is not None and not about.effect)
         if self.context.where == "in sample" and estimand.score and of_losses:
             return IN_SAMPLE
-        return AHEAD * (self.context.where == LATER_ROWS)
+        return ""
 
     def by_delta(self, estimand: Estimand, cov_type: CovType | None = None) -> bool:
         """Whether the variance is of coefficients, if the model states theirs."""

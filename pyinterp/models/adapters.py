@@ -98,8 +98,8 @@ def without_columns(estimator: Any, columns: Collection[str], kept: Collection[s
     """
     changed, reduced, left_out = dict[str, Any](), fresh(estimator), {*columns} - {*kept}
     final = innermost(reduced)
-    if hasattr(final, "leave_out"):
-        final.leave_out(left_out, kept)
+    if hasattr(final, "leave_out_of_formula"):
+        final.leave_out_of_formula(left_out, kept)
     for name, value in reduced.get_params(deep=True).items():
         last = name.split("__")[-1]
         if last == "transformers":

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.data.design import Design
+from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Sample
 from pyinterp.errors import list_of, quote
 from pyinterp.resampling.resampling import Resampling
@@ -60,7 +60,7 @@ def in_words(unseen: Unseen, plan: Resampling) -> str:
     remedy = (
         f"Merge rare levels, {strata}code ordered answers as numbers, use `pi.FittedModel` of "
         "least squares for a designed trial, or accept that they are treated as the reference "
-        'level (`unseen_levels="allow"`).'
+        'level, or by trees as none (`unseen_levels="allow"`).'
     )
     if plan.cluster is not None and len(refits) == plan.number:
         remedy = f"Levels lie within clusters, which evaluate as wholes. {WITHIN}"
@@ -71,13 +71,16 @@ def in_words(unseen: Unseen, plan: Resampling) -> str:
 
 
 def allowed_in_words(refits: Sequence[Any], design: Design, sample: Sample | None) -> str:
-    """Return how many evaluation rows were treated as the reference level; "" if none were."""
+    """Return how many evaluation rows have levels that training rows lack; "" if none have."""
     rows, total = Counter[str](), sum(refit.evaluation.nobs for refit in refits)
     for _, name, _, count in unseen_among(dict(enumerate(refits)), design, sample):
         rows[name] += count
+    factors = design.terms.factors if isinstance(design, FormulaDesign) else ()
+    every = any(factor.every_level for factor in factors)
+    effect = "none of the columns of levels" if every else "the effect of the reference level"
     return " ".join(
         f"{count:,} of {total:,} evaluation rows of all refits have a level of {name} that "
-        "training rows lack, and the effect of the reference level."
+        f"training rows lack, and {effect}."
         f"{f' {WITHIN}' if count == total else ''}"
         for name, count in rows.items()
     )

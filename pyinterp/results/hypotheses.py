@@ -152,8 +152,12 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         from pyinterp.results.plots.points import hypotheses  # noqa: PLC0415 - plotnine is slow
 
         check_alpha(alpha)
-        words = f"{100 * (1 - alpha):g}% intervals. {self._places[0][0].note}".strip()
-        return hypotheses(self, alpha, words)
+        side = "" if self.alternative == "two-sided" else "one-sided "
+        words = f"{100 * (1 - alpha):g}% {side}intervals. {self._places[0][0].note}".strip()
+        nulls = {float(weight * of.null[j]) for of, j, weight in self._places}
+        if self.relation in SCALES:
+            nulls = {1.0}
+        return hypotheses(self, alpha, words, nulls if len(nulls) == 1 else set())
 
     def summary(
         self,

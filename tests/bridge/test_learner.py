@@ -276,11 +276,11 @@ def test_formulas(rows):
 )
 def test_formulas_without_a_variable(formula, rest):
     learner = RLearner("stats::lm", formula=formula)
-    learner.leave_out(["x"], ["w", "z"])
+    learner.leave_out_of_formula(["x"], ["w", "z"])
     assert learner.formula == rest
     for lost in ("te(x, z) + w", "w + offset(x + z)"):
         with pytest.raises(OptionError, match="`z` alone where `x` is left out: add one, such as"):
-            learner.set_params(formula=f"y ~ {lost}").leave_out(["x"], ["w", "z"])
+            learner.set_params(formula=f"y ~ {lost}").leave_out_of_formula(["x"], ["w", "z"])
 
 
 def test_loco_trains_without_the_terms_of_a_variable(rows):

@@ -91,7 +91,7 @@ def ame(
     variables = [str(name) for name in problem.sample.variables.columns]
     varied = [name for name in variables if name != problem.offset]
     names = varied if features is None else list(dict.fromkeys(names_of(features)))
-    variables_of(problem, names, most=max(len(names), 1))
+    variables_of(problem, names, most=max(len(names), 1), what="An average marginal effect")
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.sample.variables
     # Of two values too: between them a tree sees no change.
@@ -119,7 +119,7 @@ def ame(
     )
     always: tuple[str, ...] = ()
     if step is not None and widths:
-        width = "one standard deviation" if step == "sd" else f"{step:g}"
+        width = "one standard deviation" if step == "sd" else f"{step:g} at most"
         always = (f"Slopes are differences over {width}, within the range of the rows.",)
     return Estimand(
         key=("ame", tuple(names), tuple(widths.items()), outputs),

@@ -111,21 +111,24 @@ def points(
     )
 
 
-def hypotheses(contrasts: Contrasts, alpha: float, words: str) -> p9.ggplot:
-    """Draw an estimate per hypothesis in the order of its table; ratios on a logarithmic scale."""
+def hypotheses(contrasts: Contrasts, alpha: float, words: str, nulls: set[float]) -> p9.ggplot:
+    """Draw an estimate per hypothesis in the order of its table; ratios on a logarithmic scale.
+
+    A line stands at the value that all hypotheses name, if it is one.
+    """
     frame, ratio = contrasts.summary_frame(alpha=alpha).reset_index(), contrasts.relation in SCALES
     names, drawn = [*map(str, frame["hypothesis"])][::-1], frame.dropna(subset=["estimate"])
     sides, limited = p9.aes(ymin="conf_low", ymax="conf_high"), style.rows_with_interval(drawn)
     return style.finish(
         p9.ggplot(drawn, p9.aes("hypothesis", "estimate"))
-        + p9.geom_hline(yintercept=float(ratio), color=style.GRAY, linetype="dashed")
+        + [p9.geom_hline(yintercept=null, color=style.GRAY, linetype="dashed") for null in nulls]
         + p9.geom_linerange(sides, limited, color=style.BLUE)
         + p9.geom_point(color=style.BLUE)
         + p9.coord_flip()
         + p9.scale_x_discrete(limits=names, labels={n: style.in_lines(n) for n in names})
         + ([p9.scale_y_log10()] if ratio else [])
         + style.layout(drawn, names=names, high=style.MARGINS + style.LINE * len(names))
-        + p9.labs(x="", y=contrasts.relation.capitalize(), caption=words)
+        + p9.labs(x="", y=contrasts.relation.capitalize() if ratio else "Estimate", caption=words)
     )
 
 
