@@ -39,7 +39,7 @@ NOT_YET = {
     "Reporting.predict",
 }
 # `compare`, `population` and `Learner.fit` alone call these, with parts that users do not have.
-INSIDE = {"FreshDraws.parts", "Question.of"}
+INSIDE = {"FreshDraws.parts", "Question.of", "RLearner.leave_out_of_formula"}
 # What an example is read from: a name, and the object with its docstring.
 Examples = list[tuple[str, Any]]
 

@@ -71,7 +71,7 @@ def rows(function):
 def section(function):
     """Return the table of one function under its name."""
     header = ["R", "default", "method of results", "`pi.r_style`", "`r_bridge`"]
-    columns = len(header) if "r_bridge" in function.sides else len(header) - 1
+    columns = len(header) - (function.name in ("vi", "vint"))  # which the bridge has not
     text = table(header[:columns], [row[:columns] for row in rows(function)])
     more = "\n\nAll others are those of `partial`." if hands_on(function) else ""
     return f"### {function.package}::{function.name}\n\n{text}{more}"

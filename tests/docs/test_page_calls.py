@@ -54,7 +54,7 @@ BLOCK = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 # Names that calls of R, of formulas and of other packages begin with.
 OTHERS = {
     "C", "ColumnTransformer", "Error", "I", "RCode", "bs", "center", "cluster",
-    "cr", "data", "f", "factor", "get_margeff", "group_bootstraps", "h2",
+    "cr", "data", "f", "factor", "get_margeff", "h2",
     "h2_overall", "h2_pairwise", "h2_threeway", "ifelse", "initial_split", "joblib", "lm", "lo",
     "log", "mc_cv", "month", "np", "ns", "offset", "p", "partial_dependence",
     "pd_importance", "poly", "predict_components", "r_bridge", "relevel", "rsmp", "s", "set",
