@@ -418,3 +418,9 @@ def test_effects_over_folds_have_no_intervals_unless_asked():
         assert (ask("x1", cov_type="corrected").bse > 0).all()
     assert (res.pfi().bse > 0).all()
     assert (learner.fit(pi.Subsampling(5), seed=1, progress=False).ame().bse > 0).all()
+
+
+def test_the_page_says_how_often_intervals_cover_with_many_columns():
+    page = (ROOT / "docs" / "estimands" / "population.md").read_text(encoding="utf-8")
+    for _, covers in pd.read_csv(STUDIES / "results" / "wide.csv").groupby("columns")["covers"]:
+        assert f"in {covers.min():.2f} to {covers.max():.2f}".replace(" 0.", " .") in page
