@@ -269,11 +269,6 @@ class Parameter:
     only: Literal["greater"] | None = None
     relations: tuple[str, ...] = ("difference",)
 
-    @property
-    def has_two_sides(self) -> bool:
-        """Whether values on either side of the null value count: neither side is nothing."""
-        return self.range == REAL and self.no_effect is None and self.better is None
-
     __repr__ = call_form
 
 

@@ -31,13 +31,11 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
         By refit, of its evaluation rows.
     """
     if sample.clusters is not None:
-        alike, n = _autocorrelation(sample, refits, predictions)
-        if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST) or _is_sorted(sample):
-            return ""
-        return (
-            f"Mean residuals of clusters next to each other are alike (autocorrelation {alike:.2f}"
-            "). If clusters are blocks of time, intervals are too narrow: take longer blocks, as "
-            'the page "Rows in time order" does.'
+        alike = _alike(sample, refits, predictions)
+        return alike and (
+            f"Mean residuals of clusters next to each other are alike ({alike}). If clusters are "
+            "blocks of time, intervals are too narrow: take longer blocks, as the page "
+            '"Rows in time order" does.'
         )
     dated = isinstance(index := sample.index, pd.DatetimeIndex | pd.PeriodIndex)
     jumps = dated and not index.is_monotonic_increasing  # type: ignore[union-attr]  # is an index
@@ -47,19 +45,24 @@ def order_note(sample: Sample, refits: Sequence[Refit], predictions: Sequence[Fl
         return ""
     if dated:
         sign = f"Rows have an index of dates{', but are not sorted by it' * jumps}."
-    elif _is_sorted(sample):  # as tables sorted by the response are
-        return ""
+    elif alike := _alike(sample, refits, predictions):
+        sign = f"Residuals of rows next to each other are alike ({alike})."
     else:
-        alike, n = _autocorrelation(sample, refits, predictions)
-        if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST):
-            return ""
-        sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
+        return ""
     return (
         f"{sign} If rows are ordered in time, losses are too small and intervals too narrow: use "
         "blocks of rows as `cluster` for importances and effects, and `TimeSeriesSplit` for "
         'forecasts, as the page "Rows in time order" does. '
         "If they are sorted by firm or person, that is the `cluster`."
     )
+
+
+def _alike(sample: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]) -> str:
+    """Return the autocorrelation in words if it is large; not of tables sorted by the response."""
+    found, n = _autocorrelation(sample, refits, predictions)
+    if found <= max(STANDARD_ERRORS / np.sqrt(n), LEAST) or _is_sorted(sample):
+        return ""
+    return f"autocorrelation {found:.2f}"
 
 
 def _is_sorted(sample: Sample) -> bool:

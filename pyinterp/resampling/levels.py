@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import list_of, quote
 from pyinterp.resampling.resampling import Resampling
@@ -75,12 +75,10 @@ def allowed_in_words(refits: Sequence[Any], design: Design, sample: Sample | Non
     rows, total = Counter[str](), sum(refit.evaluation.nobs for refit in refits)
     for _, name, _, count in unseen_among(dict(enumerate(refits)), design, sample):
         rows[name] += count
-    factors = design.terms.factors if isinstance(design, FormulaDesign) else ()
-    every = any(factor.every_level for factor in factors)
-    effect = "none of the columns of levels" if every else "the effect of the reference level"
     return " ".join(
         f"{count:,} of {total:,} evaluation rows of all refits have a level of {name} that "
-        f"training rows lack, and {effect}."
+        "training rows lack, and the effect of the reference level, or of none if every level has "
+        "a column."
         f"{f' {WITHIN}' if count == total else ''}"
         for name, count in rows.items()
     )

@@ -154,10 +154,8 @@ class Contrasts(Tabular, ContrastResults):  # type: ignore[misc]  # statsmodels 
         check_alpha(alpha)
         side = "" if self.alternative == "two-sided" else "one-sided "
         words = f"{100 * (1 - alpha):g}% {side}intervals. {self._places[0][0].note}".strip()
-        nulls = {float(weight * of.null[j]) for of, j, weight in self._places}
-        if self.relation in SCALES:
-            nulls = {1.0}
-        return hypotheses(self, alpha, words, nulls if len(nulls) == 1 else set())
+        of_zero = not any(of.null[j] for of, j, _ in self._places)
+        return hypotheses(self, alpha, words, of_zero=of_zero)
 
     def summary(
         self,

@@ -23,6 +23,7 @@ from pyinterp.inference import TermInference
 from pyinterp.inference.digits import Column, block, limits, number_format, row_formats
 from pyinterp.inference.intervals import symbol
 from pyinterp.parameters import takes
+from pyinterp.ranges import REAL
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
 from pyinterp.results.header import LEVELS
@@ -328,7 +329,7 @@ def largest_first(
     Contrasts of one variable stay together, by its largest, in the order of its levels.
     """
     values = frame[column]
-    if parameter.has_two_sides:
+    if parameter.range == REAL and parameter.no_effect is None and parameter.better is None:
         values = (values - (parameter.null or 0.0)).abs()
     digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
     of = pd.Index(frame.get("term", frame.index)).astype(str)

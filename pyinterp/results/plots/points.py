@@ -111,17 +111,17 @@ def points(
     )
 
 
-def hypotheses(contrasts: Contrasts, alpha: float, words: str, nulls: set[float]) -> p9.ggplot:
+def hypotheses(contrasts: Contrasts, alpha: float, words: str, *, of_zero: bool) -> p9.ggplot:
     """Draw an estimate per hypothesis in the order of its table; ratios on a logarithmic scale.
 
-    A line stands at the value that all hypotheses name, if it is one.
+    A line stands at 0, or at the ratio 1, if all hypotheses are of it.
     """
     frame, ratio = contrasts.summary_frame(alpha=alpha).reset_index(), contrasts.relation in SCALES
     names, drawn = [*map(str, frame["hypothesis"])][::-1], frame.dropna(subset=["estimate"])
     sides, limited = p9.aes(ymin="conf_low", ymax="conf_high"), style.rows_with_interval(drawn)
     return style.finish(
         p9.ggplot(drawn, p9.aes("hypothesis", "estimate"))
-        + [p9.geom_hline(yintercept=null, color=style.GRAY, linetype="dashed") for null in nulls]
+        + [p9.geom_hline(yintercept=float(ratio), color=style.GRAY, linetype="dashed")] * of_zero
         + p9.geom_linerange(sides, limited, color=style.BLUE)
         + p9.geom_point(color=style.BLUE)
         + p9.coord_flip()
