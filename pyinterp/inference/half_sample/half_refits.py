@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import PyinterpError
@@ -195,7 +196,9 @@ def predictions_of_mixtures(
         for pair, refit in pairs:
             if id(refit.design) not in encoded:
                 encoded[id(refit.design)] = refit.design.encode(rows)
-            values = refit.predictor(encoded[id(refit.design)]).reshape(MIXTURES, -1)
+            # A forest's threads add up its trees in any order.
+            with parallel_config("sequential"):
+                values = refit.predictor(encoded[id(refit.design)]).reshape(MIXTURES, -1)
             predictions.append((pair, values))
     except PyinterpError:
         return None
