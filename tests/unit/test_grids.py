@@ -89,6 +89,7 @@ def test_equal_quantiles_are_all_kept_and_named_apart():
 def test_points_of_a_frame_are_its_rows():
     given = pd.DataFrame({"x": [2.0, 1.0, 1.0], "f": ["b", "a", "b"]}, index=[0, 0, 1])
     assert points_of(DATA, ("x", "f"), given).cells == ((2.0, "b"), (1.0, "a"), (1.0, "b"))
+    assert points_of(DATA, ("x",), given[["x"]]).cells == ((1.0,), (2.0,))
     assert points_of(DATA, ("f",), ["a", "b"]).cells == (("a",), ("b",))
 
 

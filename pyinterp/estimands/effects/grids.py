@@ -432,7 +432,9 @@ def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame
             f"it has the columns {list_of(grid.columns)} and {len(grid)} rows."
         )
     for name in names:
-        grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
+        values = grid_values(data[name], grid[name].to_numpy())  # checks levels and numbers
+    if len(names) == 1:  # as an array: slopes are between neighbors
+        return Points(names, tuple((value,) for value in values))
     return Points(names, tuple(zip(*(grid[name].tolist() for name in names), strict=True)))
 
 
