@@ -16,9 +16,13 @@ import pyinterp as pi
 
 FILE = Path(__file__).parent / "results" / "folds.csv"
 PLANS = {
+    "3 folds": pi.CrossValidation(3),
+    "4 folds": pi.CrossValidation(4),
     "5 folds": pi.CrossValidation(5),
     "10 folds": pi.CrossValidation(10),
     "9 of 10 rows, 15 times": pi.Subsampling(15, fraction=0.9),
+    "bootstrap": pi.Bootstrap(15),
+    "subsampling": pi.Subsampling(15),
     "half-sampling": pi.HalfSampling(),
 }
 N, ROOT = 300, 20261129

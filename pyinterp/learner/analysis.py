@@ -48,7 +48,7 @@ AHEAD = (
 )
 TOO_ALIKE = (
     "refits on more than 7 of 10 rows are too alike for effects: intervals by their "
-    "spread covered 24% to 62% in simulations; fit with `pi.HalfSampling()`, or ask for them by "
+    "spread covered 24% to 82% in simulations; fit with `pi.HalfSampling()`, or ask for them by "
     '`cov_type="corrected"`'
 )
 MOST_FOLDS = 0.4  # evaluation rows per training row, below which refits are too alike
