@@ -14,7 +14,7 @@ PACKAGE = ROOT / "pyinterp"
 # Tokens that are no docstring, comment or layout. A number here only falls: a change that raises
 # one lowers another, or says in its commit what it is for. The package had 240,160 before it said
 # what a prediction is and proved what it resumes, and before `interactions` and `sage`.
-TOKENS = {"pyinterp": 261_152, "pyinterp_papers": 18_159, "r_bridge": 18_746, "tests": 469_970}
+TOKENS = {"pyinterp": 261_179, "pyinterp_papers": 18_159, "r_bridge": 18_746, "tests": 470_000}
 CLASSES = 249  # of the package
 NAMES, PARAMETERS = 137, 649  # public functions and methods, and their parameters
 # The package's own functions that a later call runs, their files, and the deepest of them, with a
